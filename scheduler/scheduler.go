@@ -2,9 +2,9 @@
 // knows no tools.
 //
 //	s := scheduler.New(10)
-//	release, err := s.Acquire(ctx, scheduler.Request{Locks: scheduler.Locks(call.Facts(), workspace)})
-//	if err != nil { … }            // why ctx ended; nothing is held
-//	defer release()
+//	t := s.Enqueue(scheduler.Request{Locks: scheduler.Locks(call.Facts(), workspace)})
+//	if err := t.Wait(ctx); err != nil { … } // why ctx ended; nothing is held
+//	defer t.Release()
 //
 // Calls are served in the order of their admission. A call starts when no running call and no call before it in
 // the line has a lock that conflicts with its own, a slot is free and its group has room. So two writers of one file keep
@@ -175,23 +175,6 @@ func (t *Ticket) Release() { t.scheduler.end(t.entry, done) }
 
 // Withdraw gives the place in the line back, unless the call runs already.
 func (t *Ticket) Withdraw() { t.scheduler.end(t.entry, running) }
-
-// Acquire waits until the call described by r may run. The caller must call release when it ends; calling it again
-// does nothing. When ctx ends first, Acquire gives up its place in the queue and returns the cause of ctx's end.
-func (s *Scheduler) Acquire(ctx context.Context, r Request) (release func(), err error) {
-	t := s.Enqueue(r)
-	if err := t.Wait(ctx); err != nil {
-		return nil, err
-	}
-	return t.Release, nil
-}
-
-// Snapshot returns how many calls hold a slot and how many wait for one.
-func (s *Scheduler) Snapshot() (running, waiting int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.running), len(s.queue)
-}
 
 // ready reports whether e may start now, where earlier are the calls before it in the line.
 func (s *Scheduler) ready(e *entry, earlier []*entry) bool {

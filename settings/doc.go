@@ -127,7 +127,7 @@
 //
 // # Writing
 //
-// [AddRule] and [RemoveRule] change a file in place: only the text of the rule, its comma and its line. They write a new file
+// Adding and removing a rule change a file in place: only the text of the rule, its comma and its line. They write a new file
 // beside it (.settings.json.new), wait until it is on disk, and rename it. They hold a lock (.settings.json.lock) and
 // remove it afterwards. A process that is killed leaves the old file or the new one; [Open] removes its other
 // leftovers.

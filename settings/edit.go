@@ -20,16 +20,12 @@ import (
 // projectDir is the name of the directory with a project's settings.
 const projectDir = ".toolhost"
 
-// AddRule adds a rule to a file in place and keeps comments and format. If the file already contains the rule,
+// addRule adds a rule to a file in place and keeps comments and format. If the file already contains the rule,
 // nothing changes. at is recorded as the time of the addition, unless it is zero.
 //
 // A missing file is created, mode 0600, with its directories. A broken file is left unchanged, and its problems are
 // the error. In a directory .toolhost no link is followed, because the project may have planted it. Several processes
-// may add rules at once. AddRule does not check the rule itself: see [Options].CheckRule.
-func AddRule(file string, b agenttool.Behavior, text string, at time.Time) error {
-	return addRule(file, b, text, at, steps{})
-}
-
+// may add rules at once. addRule does not check the rule itself: see [Options].CheckRule.
 func addRule(file string, b agenttool.Behavior, text string, at time.Time, do steps) error {
 	if !slices.Contains(behaviors, b) {
 		return fmt.Errorf("a rule cannot have the behaviour %s: it is allow, ask or deny", quoted(string(b)))
@@ -44,9 +40,9 @@ func addRule(file string, b agenttool.Behavior, text string, at time.Time, do st
 	return edit(file, true, do, func(e *editor) error { return e.add(b, text, at) })
 }
 
-// RemoveRule removes all occurrences of a rule from a list of a file, with the comments that follow on the same line.
+// removeRule removes all occurrences of a rule from a list of a file, with the comments that follow on the same line.
 // It reports whether the rule was there. An empty file name has no rules.
-func RemoveRule(file string, b agenttool.Behavior, text string) (bool, error) {
+func removeRule(file string, b agenttool.Behavior, text string) (bool, error) {
 	if file == "" {
 		return false, nil
 	}

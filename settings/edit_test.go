@@ -77,7 +77,7 @@ func TestRemoveRuleUndoesAddRule(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
 			p.write(p.User, c.after)
-			removed, err := RemoveRule(p.User, agenttool.Allow, "NEW")
+			removed, err := removeRule(p.User, agenttool.Allow, "NEW")
 			if p.must(err); !removed {
 				t.Fatal("it was not there")
 			}
@@ -90,7 +90,7 @@ func TestRemoveRuleUndoesAddRule(t *testing.T) {
 			if p.must(err); strings.Contains(c.before, `"a"`) && strings.Contains(c.before, "allow\"") && plainJSON(t, got) != plainJSON(t, []byte(c.before)) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.before)
 			}
-			if removed, err := RemoveRule(p.User, agenttool.Allow, "NEW"); removed || err != nil {
+			if removed, err := removeRule(p.User, agenttool.Allow, "NEW"); removed || err != nil {
 				t.Errorf("removed again: %v, %v", removed, err)
 			}
 		})
@@ -119,7 +119,7 @@ func TestRemoveRule(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
 			p.write(p.User, `{"permissions": {"deny": `+c.before+`, "allow": ["x"]}}`)
-			removed, err := RemoveRule(p.User, agenttool.Deny, "x")
+			removed, err := removeRule(p.User, agenttool.Deny, "x")
 			got, _ := os.ReadFile(p.User)
 			if want := `{"permissions": {"deny": ` + c.after + `, "allow": ["x"]}}`; !removed || err != nil || string(got) != want {
 				t.Errorf("%v, %v, got\n%s\nwant\n%s", removed, err, got, want)
@@ -197,14 +197,14 @@ func TestEditRefuses(t *testing.T) {
 	if err := AddRule("", agenttool.Allow, "x", time.Time{}); err == nil || !strings.Contains(err.Error(), "there is no file") {
 		t.Errorf("added nowhere: %v", err)
 	}
-	if removed, err := RemoveRule("", agenttool.Allow, "x"); removed || err != nil {
+	if removed, err := removeRule("", agenttool.Allow, "x"); removed || err != nil {
 		t.Errorf("removed nowhere: %v, %v", removed, err)
 	}
-	if removed, err := RemoveRule(p.User, agenttool.Allow, "x"); removed || err != nil {
+	if removed, err := removeRule(p.User, agenttool.Allow, "x"); removed || err != nil {
 		t.Errorf("removed from nothing: %v, %v", removed, err)
 	}
 	if _, err := os.Stat(filepath.Dir(p.User)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("RemoveRule made something: %v", err)
+		t.Errorf("removeRule made something: %v", err)
 	}
 }
 
@@ -230,4 +230,9 @@ func TestEditHostileNames(t *testing.T) {
 	if got, _ := os.ReadFile(victim); string(got) != "untouched" {
 		t.Errorf("the victim holds %s", got)
 	}
+}
+
+// AddRule adds a rule as the settings' own changes do.
+func AddRule(file string, b agenttool.Behavior, text string, at time.Time) error {
+	return addRule(file, b, text, at, steps{})
 }

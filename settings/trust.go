@@ -139,16 +139,16 @@ func Remember(o Options, file string, b agenttool.Behavior, text string) error {
 	return cmp.Or(err, warning)
 }
 
-// Forget removes a rule from a file of the options, as [RemoveRule] does. Other trusted items stay trusted.
+// Forget removes a rule from a file of the options, as [removeRule] does. Other trusted items stay trusted.
 func Forget(o Options, file string, b agenttool.Behavior, text string) (bool, error) {
 	if b != agenttool.Allow || o.Trust == "" || !o.pinned(file) {
-		return RemoveRule(file, b, text)
+		return removeRule(file, b, text)
 	}
 	removed := false
 	err := o.withStore(func(s *store) (bool, error) {
 		before, loadErr := Load(o)
 		var err error
-		if removed, err = RemoveRule(file, b, text); err != nil && !IsNotSynced(err) || !removed {
+		if removed, err = removeRule(file, b, text); err != nil && !IsNotSynced(err) || !removed {
 			return false, err
 		}
 		pin, known := s.Workspaces[o.pinKey()]

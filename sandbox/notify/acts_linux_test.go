@@ -266,7 +266,7 @@ func TestWaitingOpenIsGivenUp(t *testing.T) {
 		}
 		_ = s.cmd.Process.Kill()
 		_ = s.cmd.Wait()
-		<-s.listener.Done()
+		<-s.listener.done
 		must(t, s.listener.Close())
 		unix.Close(s.socket)
 	}

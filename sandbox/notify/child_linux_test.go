@@ -259,7 +259,7 @@ func (s *supervised) end() {
 	if s.listener == nil {
 		return
 	}
-	<-s.listener.Done() // without Close: the last task is gone
+	<-s.listener.done // without Close: the last task is gone
 	if err := s.listener.Close(); err != nil {
 		s.t.Errorf("listener: %v", err)
 	}

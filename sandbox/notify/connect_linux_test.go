@@ -462,7 +462,7 @@ func TestConnectThatBlocks(t *testing.T) {
 		{"until the caller is killed", func(t *testing.T, s *supervised, _ int) {
 			_ = s.cmd.Process.Kill()
 			_ = s.cmd.Wait()
-			<-s.listener.Done()
+			<-s.listener.done
 			if err := s.listener.Close(); err != nil {
 				t.Errorf("close: %v", err)
 			}

@@ -87,9 +87,6 @@ func checkSizes() error {
 	return nil
 }
 
-// Done is closed when serving has ended: the last task has ended, or Close was called.
-func (l *ending) Done() <-chan struct{} { return l.done }
-
 // Close ends serving and waits for its end, a running judge included. Calls that the filter hands over from then on
 // fail with ENOSYS, so tasks that still run can write nothing more. Close returns the error of serving, if there was one;
 // it may be called again.

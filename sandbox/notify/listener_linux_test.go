@@ -80,7 +80,7 @@ func TestCloseWhileJudging(t *testing.T) {
 	closed := make(chan error)
 	go func() { closed <- s.listener.Close() }()
 	select {
-	case <-s.listener.Done():
+	case <-s.listener.done:
 		t.Error("ended while the judge was at it")
 	default:
 	}
@@ -104,7 +104,7 @@ func TestCallerDiesBeforeTheVerdict(t *testing.T) {
 	})
 	close(ready)
 	s.send("write file")
-	<-s.listener.Done()
+	<-s.listener.done
 	if err := s.listener.Close(); err != nil {
 		t.Errorf("close: %v", err)
 	}
@@ -130,7 +130,7 @@ func TestNothingIsLeft(t *testing.T) {
 		all.Go(func() {
 			<-enough
 			_ = s.cmd.Process.Kill()
-			<-s.listener.Done()
+			<-s.listener.done
 			if err := s.listener.Close(); err != nil {
 				t.Errorf("close: %v", err)
 			}
@@ -189,7 +189,7 @@ func TestServeRefuses(t *testing.T) {
 	if _, err := unix.Write(fds[1], []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	<-l.Done()
+	<-l.done
 	if err := l.Close(); !errors.Is(err, unix.ENOTTY) {
 		t.Errorf("got %v, want ENOTTY", err)
 	}

@@ -27,8 +27,8 @@ func TestAssembleRefuses(t *testing.T) {
 		{"a default that is no action", Filter{Default: 5}, "amd64", "no default action"},
 		{"a call without a name in the tables", Filter{Rules: []Rule{{"opne", nil, EPERM}}, Default: Allow}, "amd64", "opne"},
 		{"a rule without an action", Filter{Rules: []Rule{{"openat", nil, 0}}, Default: Allow}, "arm64", "action"},
-		{"error number 0", Filter{Rules: []Rule{{"openat", nil, Errno(0)}}, Default: Allow}, "arm64", "action"},
-		{"error number 4096", Filter{Rules: []Rule{{"openat", nil, Errno(4096)}}, Default: Allow}, "arm64", "action"},
+		{"error number 0", Filter{Rules: []Rule{{"openat", nil, errno}}, Default: Allow}, "arm64", "action"},
+		{"error number 4096", Filter{Rules: []Rule{{"openat", nil, errno | 4096}}, Default: Allow}, "arm64", "action"},
 		{"argument 6", open(Cond{Arg: 6}), "amd64", "argument 6"},
 		{"argument -1", open(Cond{Arg: -1}), "amd64", "argument -1"},
 		{"a value outside the mask", open(Cond{Mask: 1, Value: 2}), "amd64", "outside its mask"},
@@ -51,7 +51,7 @@ func TestAssembleJumpsFar(t *testing.T) {
 	f := Filter{Default: Allow}
 	for i := range 150 {
 		low := Cond{Arg: 1, Value: uint64(i)<<32 | 7}
-		f.Rules = append(f.Rules, Rule{"openat", []Cond{low, {Arg: 2, Value: 1 << 40, Not: true}}, Errno(uint16(i + 1))})
+		f.Rules = append(f.Rules, Rule{"openat", []Cond{low, {Arg: 2, Value: 1 << 40, Not: true}}, errno | Action(i+1)})
 	}
 	long := Rule{Call: "ioctl", Action: EACCES}
 	for range 120 {
@@ -125,7 +125,7 @@ func randomFilter(r *rand.Rand, size int) Filter {
 	if r.IntN(2) == 0 {
 		names = slices.Sorted(maps.Keys(calls()))
 	}
-	actions := []Action{Allow, Notify, KillProcess, EPERM, ENOSYS, Errno(4095)}
+	actions := []Action{Allow, Notify, KillProcess, EPERM, ENOSYS, lastErrno}
 	f := Filter{Default: actions[r.IntN(len(actions))]}
 	for range size {
 		rule := Rule{Call: names[r.IntN(len(names))], Action: actions[r.IntN(len(actions))]}

@@ -27,9 +27,6 @@ const (
 	lastErrno Action = errno | 4095
 )
 
-// Errno is the action that makes a call fail with the given error number, 1 to 4095.
-func Errno(number uint16) Action { return errno | Action(number) }
-
 // Actions that make a call fail; the numbers are the same on all architectures known here.
 const (
 	EPERM           Action = errno | 1
