@@ -253,6 +253,25 @@ func (d *decoder) valid(v hujson.Value, path string, check func(string) error, v
 	return err == nil
 }
 
+// textForm is what the strings of a list must be: they match a pattern, which want describes in messages, and pass the check, if there is one.
+type textForm struct {
+	pattern func() *regexp.Regexp
+	want    string
+	check   func(string) error
+}
+
+// texts returns a reader of lists of strings.
+func (d *decoder) texts(to *[]Value[string], form textForm) func(hujson.Value, string) {
+	return func(v hujson.Value, path string) {
+		d.list(v, path, func(v hujson.Value, path string) {
+			var text Value[string]
+			if d.matching(&text, form.pattern, form.want)(v, path); text.Set && d.valid(v, path, form.check, text.V) {
+				*to = append(*to, text)
+			}
+		})
+	}
+}
+
 // word returns a reader for one of the given words.
 func (d *decoder) word(to *Value[string], words []string) func(hujson.Value, string) {
 	return func(v hujson.Value, path string) {

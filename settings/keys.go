@@ -60,8 +60,9 @@ func (d *decoder) root(v hujson.Value) {
 			field{"in_band_scopes", d.word(&d.out.InBandScopes, scopes)},
 		)},
 		{"wall", d.nested(field{"wait", d.durationOrNone(&d.out.WallWait, minApproval)})},
-		{"env", d.nested(field{"pass", d.envPass}, field{"set", d.envSet})},
-		{"http", d.nested(field{"callback_hosts", d.callbackHosts})},
+		{"env", d.nested(field{"pass", d.texts(&d.out.EnvPass, textForm{names, variableName, nil})}, field{"set", d.envSet})},
+		{"http", d.nested(field{"callback_hosts", d.texts(&d.out.CallbackHosts,
+			textForm{hosts, "a host: write its name or address alone, such as agents.example.com", nil})})},
 		{"files", d.nested(field{"durability", d.word(&d.out.Durability, durabilities)})},
 		{"search", d.nested(field{"index", d.word(&d.out.SearchIndex, indexes)})},
 		{"jobs", d.nested(
@@ -75,10 +76,10 @@ func (d *decoder) root(v hujson.Value) {
 			field{"payloads", d.duration(&d.out.PayloadAge, minRetention)},
 			field{"size", d.matching(&d.out.StoredSize, sizes, "a size: write it like 500MiB or 5GiB")},
 		)},
-		{"tools", d.nested(field{"disable", d.toolNames})},
+		{"tools", d.nested(field{"disable", d.texts(&d.out.Disabled, textForm{toolNames, "the name of a tool", d.o.CheckTool})})},
 		{"redaction", d.nested(
 			field{"patterns", d.redactionPatterns},
-			field{"off", d.secretKinds},
+			field{"off", d.texts(&d.out.RedactionOff, textForm{secretKinds, kindName, d.o.CheckSecret})},
 			field{"strategy", d.word(&d.out.RedactionStrategy, redactions)},
 		)},
 		{"max_parallel", d.number(&d.out.MaxParallel, 1, maxCount)},
@@ -113,37 +114,24 @@ func (d *decoder) addDirs(v hujson.Value, path string) {
 	})
 }
 
-// envPass reads names of variables.
-func (d *decoder) envPass(v hujson.Value, path string) {
-	d.list(v, path, func(v hujson.Value, path string) {
-		var name Value[string]
-		if d.matching(&name, names, variableName)(v, path); name.Set {
-			d.out.EnvPass = append(d.out.EnvPass, name)
-		}
-	})
-}
-
 const variableName = "the name of a variable: letters, digits and _, the first one no digit"
-
-// callbackHosts reads names of hosts.
-func (d *decoder) callbackHosts(v hujson.Value, path string) {
-	d.list(v, path, func(v hujson.Value, path string) {
-		var host Value[string]
-		if d.matching(&host, hosts, "a host: write its name or address alone, such as agents.example.com")(v, path); host.Set {
-			d.out.CallbackHosts = append(d.out.CallbackHosts, host)
-		}
-	})
-}
 
 // envSet reads variables and their values.
 func (d *decoder) envSet(v hujson.Value, path string) {
+	d.variables(v, path, func(key hujson.Value, name, value string) {
+		put(&d.out.EnvSet, name, Value[string]{true, value, d.origin(key)})
+	})
+}
+
+// variables calls each for every variable of an object.
+func (d *decoder) variables(v hujson.Value, path string, each func(key hujson.Value, name, value string)) {
 	d.members(v, path, func(name string, key, value hujson.Value) {
 		if !names().MatchString(name) {
 			d.wrong(key, "%s: %s is not %s", shown(path), quoted(name), variableName)
 			return
 		}
 		if s, ok := d.string(value, within(path, name)); ok {
-			put(&d.out.EnvSet, name, Value[string]{true, s, d.origin(key)})
+			each(key, name, s)
 		}
 	})
 }
@@ -250,38 +238,8 @@ func (d *decoder) command(v hujson.Value, path string) []string {
 // hookEnv reads the variables of one hook.
 func (d *decoder) hookEnv(v hujson.Value, path string) map[string]string {
 	var env map[string]string
-	d.members(v, path, func(name string, key, value hujson.Value) {
-		if !names().MatchString(name) {
-			d.wrong(key, "%s: %s is not %s", shown(path), quoted(name), variableName)
-			return
-		}
-		if s, ok := d.string(value, within(path, name)); ok {
-			put(&env, name, s)
-		}
-	})
+	d.variables(v, path, func(_ hujson.Value, name, value string) { put(&env, name, value) })
 	return env
-}
-
-// toolNames reads the names of tools that are disabled.
-func (d *decoder) toolNames(v hujson.Value, path string) {
-	d.list(v, path, func(v hujson.Value, path string) {
-		var name Value[string]
-		if d.matching(&name, toolNames, "the name of a tool")(v, path); !name.Set || !d.valid(v, path, d.o.CheckTool, name.V) {
-			return
-		}
-		d.out.Disabled = append(d.out.Disabled, name)
-	})
-}
-
-// secretKinds reads the names of kinds of secrets.
-func (d *decoder) secretKinds(v hujson.Value, path string) {
-	d.list(v, path, func(v hujson.Value, path string) {
-		var kind Value[string]
-		if d.matching(&kind, secretKinds, kindName)(v, path); !kind.Set || !d.valid(v, path, d.o.CheckSecret, kind.V) {
-			return
-		}
-		d.out.RedactionOff = append(d.out.RedactionOff, kind)
-	})
 }
 
 // redactionPatterns reads further kinds of secrets.

@@ -45,11 +45,7 @@ func powers(workspace string) []power {
 			}
 		}},
 		{key: "mode", how: ifStricter, copy: stricterMode, items: looserMode},
-		{key: "add_dirs", how: widens, items: func(c *collector, l, _ *Settings) {
-			for _, d := range l.AddDirs {
-				c.add("add_dirs", d.Origin, d.V, "makes %s part of the workspace", d.V)
-			}
-		}},
+		many("add_dirs", "makes %s part of the workspace", func(s *Settings) []Value[string] { return s.AddDirs }),
 		{key: "sandbox.require", how: ifStricter, copy: stricterLevel, items: looserLevel},
 		single("approvals.wait", func(s *Settings) *Value[string] { return &s.Wait }, identity),
 		single("approvals.timeout", func(s *Settings) *Value[time.Duration] { return &s.ApprovalTimeout }, time.Duration.String),
@@ -72,28 +68,10 @@ func powers(workspace string) []power {
 		}},
 		{key: "tools.disable", how: restricts, copy: func(to, from, _ *Settings) { to.Disabled = append(to.Disabled, from.Disabled...) }},
 		single("max_parallel", func(s *Settings) *Value[int] { return &s.MaxParallel }, strconv.Itoa),
-		{key: "jobs.limits", how: widens, items: func(c *collector, l, _ *Settings) {
-			for _, name := range slices.Sorted(maps.Keys(l.JobLimits)) {
-				v := l.JobLimits[name]
-				c.add("jobs.limits", v.Origin, []string{name, v.V}, "sets jobs.limits.%s to %s", name, v.V)
-			}
-		}},
-		{key: "env.pass", how: widens, items: func(c *collector, l, _ *Settings) {
-			for _, v := range l.EnvPass {
-				c.add("env.pass", v.Origin, v.V, "gives commands your variable %s", v.V)
-			}
-		}},
-		{key: "env.set", how: widens, items: func(c *collector, l, _ *Settings) {
-			for _, name := range slices.Sorted(maps.Keys(l.EnvSet)) {
-				v := l.EnvSet[name]
-				c.add("env.set", v.Origin, []string{name, v.V}, "sets %s=%s for commands", name, v.V)
-			}
-		}},
-		{key: "http.callback_hosts", how: widens, items: func(c *collector, l, _ *Settings) {
-			for _, v := range l.CallbackHosts {
-				c.add("http.callback_hosts", v.Origin, v.V, "lets results of calls over HTTP be sent to %s", v.V)
-			}
-		}},
+		named("jobs.limits", "sets jobs.limits.%s to %s", func(s *Settings) map[string]Value[string] { return s.JobLimits }),
+		many("env.pass", "gives commands your variable %s", func(s *Settings) []Value[string] { return s.EnvPass }),
+		named("env.set", "sets %s=%s for commands", func(s *Settings) map[string]Value[string] { return s.EnvSet }),
+		many("http.callback_hosts", "lets results of calls over HTTP be sent to %s", func(s *Settings) []Value[string] { return s.CallbackHosts }),
 		{key: "hooks", how: widens, items: func(c *collector, l, _ *Settings) {
 			for _, h := range l.Hooks {
 				c.add("hooks."+h.Event, h.Origin, hookValue(h, workspace), "runs %s, outside the sandbox, at %s%s", command(h), h.Event, h.Matcher.text())
@@ -132,6 +110,25 @@ func single[T any](key string, value func(*Settings) *Value[T], text func(T) str
 	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
 		if v := value(l); v.Set {
 			c.add(key, v.Origin, text(v.V), "sets %s to %s", key, text(v.V))
+		}
+	}}
+}
+
+// many returns the row of a key with a list of values, each of which loosens. The format takes one.
+func many(key, format string, values func(*Settings) []Value[string]) power {
+	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
+		for _, v := range values(l) {
+			c.add(key, v.Origin, v.V, format, v.V)
+		}
+	}}
+}
+
+// named returns the row of a key with values by name, each of which loosens. The format takes a name and its value.
+func named(key, format string, values func(*Settings) map[string]Value[string]) power {
+	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
+		all := values(l)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			c.add(key, all[name].Origin, []string{name, all[name].V}, format, name, all[name].V)
 		}
 	}}
 }
