@@ -21,7 +21,7 @@ func DecodeInput(input json.RawMessage, v any) error {
 		return badInput(err)
 	case !utf8.Valid(input):
 		return Failure(InvalidArguments, "bad_input", "the input is not valid UTF-8")
-	case hasLoneSurrogate(input):
+	case LoneSurrogate(input):
 		return Failure(InvalidArguments, "bad_input", `a \u escape in the input is half of a surrogate pair: send the whole character`)
 	}
 	return nil
@@ -41,8 +41,8 @@ func badInput(err error) error {
 	return e
 }
 
-// hasLoneSurrogate reports whether a string of the valid JSON text b escapes half a character.
-func hasLoneSurrogate(b []byte) bool {
+// LoneSurrogate reports whether a string of the valid JSON text b escapes half a character.
+func LoneSurrogate(b []byte) bool {
 	for i := 0; i+1 < len(b); i++ {
 		if b[i] != '\\' {
 			continue

@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/tailscale/hujson"
@@ -189,42 +187,11 @@ func (d *decoder) string(v hujson.Value, path string) (string, bool) {
 		d.wrong(v, "%s holds the character NUL", shown(path))
 		return "", false
 	}
-	if strings.ContainsRune(s, utf8.RuneError) && halfCharacter(literal) {
+	if strings.ContainsRune(s, utf8.RuneError) && agenttool.LoneSurrogate(literal) {
 		d.wrong(v, `%s holds half a character: \ud800 to \udfff come in pairs`, shown(path))
 		return "", false
 	}
 	return s, true
-}
-
-// halfCharacter reports whether a string contains an escape for one half of a surrogate pair without the other.
-func halfCharacter(literal []byte) bool {
-	for i := 0; i < len(literal); i++ {
-		if literal[i] != '\\' {
-			continue
-		}
-		if i++; literal[i] != 'u' {
-			continue
-		}
-		first := escaped(literal[i+1:])
-		if i += 4; !utf16.IsSurrogate(first) {
-			continue
-		}
-		rest, pair := bytes.CutPrefix(literal[i+1:], []byte(`\u`))
-		if !pair || utf16.DecodeRune(first, escaped(rest)) == utf8.RuneError {
-			return true
-		}
-		i += len(`\uDC00`)
-	}
-	return false
-}
-
-// escaped returns the value of the four digits of a \u escape.
-func escaped(b []byte) rune {
-	n, err := strconv.ParseUint(string(b[:4]), 16, 32)
-	if err != nil {
-		return utf8.RuneError // cannot happen: the parser refuses it
-	}
-	return rune(n)
 }
 
 // matching returns a reader of strings that must match a pattern; want describes them in messages.
