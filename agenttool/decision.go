@@ -64,10 +64,9 @@ func (r Answerer) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Answerer) UnmarshalJSON(b []byte) (err error) {
+func (r *Answerer) UnmarshalJSON(b []byte) error {
 	type plain Answerer
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // Rewrite is the input that a decision puts in the place of the call's.

@@ -148,8 +148,7 @@ func (e Error) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (e *Error) UnmarshalJSON(b []byte) (err error) {
+func (e *Error) UnmarshalJSON(b []byte) error {
 	type plain Error
-	e.Extra, err = decodeRecord(b, (*plain)(e))
-	return err
+	return decodeRecord(b, (*plain)(e), &e.Extra)
 }

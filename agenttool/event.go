@@ -94,8 +94,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (e *Event) UnmarshalJSON(b []byte) (err error) {
+func (e *Event) UnmarshalJSON(b []byte) error {
 	type plain Event
-	e.Extra, err = decodeRecord(b, (*plain)(e))
-	return err
+	return decodeRecord(b, (*plain)(e), &e.Extra)
 }

@@ -83,29 +83,31 @@ func openField(b []byte, name string) []byte {
 	return append(AppendString(b, name), ':')
 }
 
-// decodeRecord reads the members of data that named has a field for and returns the rest. Names match exactly:
+// decodeRecord reads the members of data that named has a field for, and sets extra to the rest. Names match exactly:
 // "Status" is not "status".
-func decodeRecord(data []byte, named any) (Extra, error) {
+func decodeRecord(data []byte, named any, extra *Extra) error {
+	*extra = nil
 	var members Extra
 	if err := json.Unmarshal(data, &members); err != nil {
-		return nil, err
+		return err
 	}
 	known := FieldNames(reflect.TypeOf(named).Elem())
-	extra := Extra{}
+	rest := Extra{}
 	for name, value := range members {
 		if !known[name] {
-			extra[name] = value
+			rest[name] = value
 			delete(members, name)
 		}
 	}
-	if len(extra) == 0 {
-		return nil, unmarshalExact(data, named)
+	if len(rest) == 0 {
+		return unmarshalExact(data, named)
 	}
 	kept, err := json.Marshal(members)
 	if err != nil {
-		return nil, fmt.Errorf("encode named fields: %w", err)
+		return fmt.Errorf("encode named fields: %w", err)
 	}
-	return extra, unmarshalExact(kept, named)
+	*extra = rest
+	return unmarshalExact(kept, named)
 }
 
 // unmarshalExact decodes data and keeps each number of an untyped field as it is spelt, as a json.Number: a float64

@@ -163,8 +163,8 @@ func (r Invocation) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
 func (r *Invocation) UnmarshalJSON(b []byte) error {
 	type plain Invocation
-	extra, err := decodeRecord(b, (*plain)(r))
-	if err != nil {
+	var extra Extra
+	if err := decodeRecord(b, (*plain)(r), &extra); err != nil {
 		return err
 	}
 	withRepeats(r.Phases)

@@ -10,10 +10,9 @@ func (r Declaration) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Declaration) UnmarshalJSON(b []byte) (err error) {
+func (r *Declaration) UnmarshalJSON(b []byte) error {
 	type plain Declaration
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -23,10 +22,9 @@ func (r Namespace) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Namespace) UnmarshalJSON(b []byte) (err error) {
+func (r *Namespace) UnmarshalJSON(b []byte) error {
 	type plain Namespace
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -36,10 +34,9 @@ func (r InputContract) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *InputContract) UnmarshalJSON(b []byte) (err error) {
+func (r *InputContract) UnmarshalJSON(b []byte) error {
 	type plain InputContract
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -49,10 +46,9 @@ func (r OutputContract) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *OutputContract) UnmarshalJSON(b []byte) (err error) {
+func (r *OutputContract) UnmarshalJSON(b []byte) error {
 	type plain OutputContract
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -62,10 +58,9 @@ func (r ExternalMapping) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *ExternalMapping) UnmarshalJSON(b []byte) (err error) {
+func (r *ExternalMapping) UnmarshalJSON(b []byte) error {
 	type plain ExternalMapping
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -75,10 +70,9 @@ func (r Interface) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Interface) UnmarshalJSON(b []byte) (err error) {
+func (r *Interface) UnmarshalJSON(b []byte) error {
 	type plain Interface
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -88,10 +82,9 @@ func (r ExecutionProfile) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *ExecutionProfile) UnmarshalJSON(b []byte) (err error) {
+func (r *ExecutionProfile) UnmarshalJSON(b []byte) error {
 	type plain ExecutionProfile
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -101,10 +94,9 @@ func (r PermissionProfile) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *PermissionProfile) UnmarshalJSON(b []byte) (err error) {
+func (r *PermissionProfile) UnmarshalJSON(b []byte) error {
 	type plain PermissionProfile
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -114,10 +106,9 @@ func (r Surface) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Surface) UnmarshalJSON(b []byte) (err error) {
+func (r *Surface) UnmarshalJSON(b []byte) error {
 	type plain Surface
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -127,10 +118,9 @@ func (r DeferredTool) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *DeferredTool) UnmarshalJSON(b []byte) (err error) {
+func (r *DeferredTool) UnmarshalJSON(b []byte) error {
 	type plain DeferredTool
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -143,10 +133,9 @@ func (r SearchResult) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *SearchResult) UnmarshalJSON(b []byte) (err error) {
+func (r *SearchResult) UnmarshalJSON(b []byte) error {
 	type plain SearchResult
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -156,10 +145,9 @@ func (r Decision) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Decision) UnmarshalJSON(b []byte) (err error) {
+func (r *Decision) UnmarshalJSON(b []byte) error {
 	type plain Decision
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -169,10 +157,9 @@ func (r Hook) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Hook) UnmarshalJSON(b []byte) (err error) {
+func (r *Hook) UnmarshalJSON(b []byte) error {
 	type plain Hook
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -182,10 +169,9 @@ func (r InputMutation) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *InputMutation) UnmarshalJSON(b []byte) (err error) {
+func (r *InputMutation) UnmarshalJSON(b []byte) error {
 	type plain InputMutation
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -195,10 +181,9 @@ func (r SchedulerPolicy) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *SchedulerPolicy) UnmarshalJSON(b []byte) (err error) {
+func (r *SchedulerPolicy) UnmarshalJSON(b []byte) error {
 	type plain SchedulerPolicy
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -208,10 +193,9 @@ func (r Progress) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Progress) UnmarshalJSON(b []byte) (err error) {
+func (r *Progress) UnmarshalJSON(b []byte) error {
 	type plain Progress
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -224,10 +208,9 @@ func (r Result) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Result) UnmarshalJSON(b []byte) (err error) {
+func (r *Result) UnmarshalJSON(b []byte) error {
 	type plain Result
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -237,10 +220,9 @@ func (r Content) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Content) UnmarshalJSON(b []byte) (err error) {
+func (r *Content) UnmarshalJSON(b []byte) error {
 	type plain Content
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -250,10 +232,9 @@ func (r Persistence) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Persistence) UnmarshalJSON(b []byte) (err error) {
+func (r *Persistence) UnmarshalJSON(b []byte) error {
 	type plain Persistence
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -263,10 +244,9 @@ func (r Subcommand) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Subcommand) UnmarshalJSON(b []byte) (err error) {
+func (r *Subcommand) UnmarshalJSON(b []byte) error {
 	type plain Subcommand
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -276,10 +256,9 @@ func (r DecisionReason) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *DecisionReason) UnmarshalJSON(b []byte) (err error) {
+func (r *DecisionReason) UnmarshalJSON(b []byte) error {
 	type plain DecisionReason
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -292,10 +271,9 @@ func (r SuggestedUpdate) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *SuggestedUpdate) UnmarshalJSON(b []byte) (err error) {
+func (r *SuggestedUpdate) UnmarshalJSON(b []byte) error {
 	type plain SuggestedUpdate
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -305,10 +283,9 @@ func (r Ref) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Ref) UnmarshalJSON(b []byte) (err error) {
+func (r *Ref) UnmarshalJSON(b []byte) error {
 	type plain Ref
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -318,10 +295,9 @@ func (r BlockedTool) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *BlockedTool) UnmarshalJSON(b []byte) (err error) {
+func (r *BlockedTool) UnmarshalJSON(b []byte) error {
 	type plain BlockedTool
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -331,10 +307,9 @@ func (r SearchMatch) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *SearchMatch) UnmarshalJSON(b []byte) (err error) {
+func (r *SearchMatch) UnmarshalJSON(b []byte) error {
 	type plain SearchMatch
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
@@ -344,8 +319,7 @@ func (r SchedulerFacts) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *SchedulerFacts) UnmarshalJSON(b []byte) (err error) {
+func (r *SchedulerFacts) UnmarshalJSON(b []byte) error {
 	type plain SchedulerFacts
-	r.Extra, err = decodeRecord(b, (*plain)(r))
-	return err
+	return decodeRecord(b, (*plain)(r), &r.Extra)
 }

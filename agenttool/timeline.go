@@ -80,18 +80,16 @@ func (t PhaseTiming) appendTo(b []byte) []byte {
 func (t Transition) MarshalJSON() ([]byte, error) { return t.appendTo(nil), nil }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (t *Transition) UnmarshalJSON(b []byte) (err error) {
+func (t *Transition) UnmarshalJSON(b []byte) error {
 	type plain Transition
-	t.Extra, err = decodeRecord(b, (*plain)(t))
-	return err
+	return decodeRecord(b, (*plain)(t), &t.Extra)
 }
 
 // MarshalJSON writes the record with its Extra fields.
 func (t PhaseTiming) MarshalJSON() ([]byte, error) { return t.appendTo(nil), nil }
 
 // UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (t *PhaseTiming) UnmarshalJSON(b []byte) (err error) {
+func (t *PhaseTiming) UnmarshalJSON(b []byte) error {
 	type plain PhaseTiming
-	t.Extra, err = decodeRecord(b, (*plain)(t))
-	return err
+	return decodeRecord(b, (*plain)(t), &t.Extra)
 }
