@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
 )
 
 // calculator analyses expressions.
@@ -60,11 +62,9 @@ func (w calculator) arith(x syntax.ArithmExpr) {
 
 func (w calculator) binaryArith(x *syntax.BinaryArithm) {
 	switch x.Op {
-	case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon:
-		w.arith(x.X)
-		w.arith(x.Y)
-	case syntax.Add, syntax.Sub, syntax.Mul, syntax.Quo, syntax.Rem, syntax.Pow, syntax.Eql, syntax.Gtr, syntax.Lss,
-		syntax.Neq, syntax.Leq, syntax.Geq, syntax.And, syntax.Or, syntax.Xor, syntax.Shr, syntax.Shl, syntax.Comma:
+	case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon, syntax.Add, syntax.Sub, syntax.Mul, syntax.Quo, syntax.Rem,
+		syntax.Pow, syntax.Eql, syntax.Gtr, syntax.Lss, syntax.Neq, syntax.Leq, syntax.Geq, syntax.And, syntax.Or, syntax.Xor, syntax.Shr,
+		syntax.Shl, syntax.Comma:
 		w.arith(x.X)
 		w.arith(x.Y)
 	case syntax.Assgn:
@@ -104,7 +104,7 @@ func soundNumber(e syntax.ArithmExpr) bool {
 		return false
 	}
 	text := word.Lit()
-	return isDigits(text) && len(text) <= 18 && (text == "0" || text[0] != '0')
+	return program.Digits(text) && len(text) <= 18 && (text == "0" || text[0] != '0')
 }
 
 // assignNumber takes note that an expression gives a number to a variable.
@@ -147,7 +147,7 @@ func (w calculator) numericPart(part syntax.WordPart) bool {
 
 // literalInteger reports whether text is a number as arithmetic writes it: 10, 0x1f, 2#101.
 func literalInteger(s string) bool {
-	if isDigits(s) {
+	if program.Digits(s) {
 		return true
 	}
 	base, rest, ok := strings.Cut(s, "#")
@@ -155,7 +155,7 @@ func literalInteger(s string) bool {
 		base, rest, ok = strings.Cut(strings.ToLower(s), "x")
 		return ok && base == "0" && isHex(rest)
 	}
-	return isDigits(base) && isHex(strings.ToLower(rest))
+	return program.Digits(base) && isHex(strings.ToLower(rest))
 }
 
 func isHex(s string) bool {

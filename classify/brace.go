@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
 )
 
 // isEmpty reports whether a word has no text at all and no quotes: bash drops it.
@@ -168,7 +170,7 @@ func sequence(b *syntax.BraceExp) ([]*syntax.Word, bool) {
 }
 
 func shortNumber(s string, n *int) bool {
-	if len(s) > 6 || !isDigits(s) || len(s) > 1 && s[0] == '0' {
+	if len(s) > 6 || !program.Digits(s) || len(s) > 1 && s[0] == '0' {
 		return false
 	}
 	*n, _ = strconv.Atoi(s)

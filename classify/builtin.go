@@ -135,7 +135,7 @@ func judgeVariables(a *program.Args, u *program.Use) {
 
 func judgeHistory(a *program.Args, u *program.Use) {
 	for _, count := range a.Operands {
-		if !count.Static || !isDigits(count.Text) {
+		if !count.Static || !program.Digits(count.Text) {
 			u.Unknown("history: only a count is understood", count)
 		}
 	}

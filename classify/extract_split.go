@@ -82,7 +82,7 @@ func (s *splitter) escaped() {
 
 // redirect drops the descriptor before < and >, and the target behind them.
 func (s *splitter) redirect() {
-	if isDigits(string(s.word)) {
+	if program.Digits(string(s.word)) {
 		s.word, s.begun = s.word[:0], false
 	}
 	s.endWord()

@@ -227,5 +227,5 @@ func argument(word *syntax.Word) bool {
 		part = onlyPart(quoted.Parts)
 	}
 	x, ok := part.(*syntax.ParamExp)
-	return ok && x.Param != nil && (x.Param.Value == "@" || x.Param.Value == "*" || isDigits(x.Param.Value))
+	return ok && x.Param != nil && (x.Param.Value == "@" || x.Param.Value == "*" || program.Digits(x.Param.Value))
 }

@@ -46,11 +46,7 @@ func namesCommits(argv []program.Word) bool {
 	if argv[0].Text != "git" || !allStatic(argv) {
 		return false
 	}
-	words := make([]string, len(argv)-1)
-	for i, word := range argv[1:] {
-		words[i] = word.Text
-	}
-	return gitShape(words) == oneToken
+	return gitShape(program.Texts(argv[1:])) == oneToken
 }
 
 // fed adds known input names to the command that xargs runs.

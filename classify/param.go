@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
 )
 
 // simpleParam reports whether an expansion is $name or ${name}.
@@ -184,7 +186,7 @@ func literalNumber(x syntax.ArithmExpr) bool {
 	case nil:
 		return true
 	case *syntax.Word:
-		return isDigits(x.Lit())
+		return program.Digits(x.Lit())
 	case *syntax.ParenArithm:
 		return literalNumber(x.X)
 	case *syntax.UnaryArithm:

@@ -157,7 +157,7 @@ func stream(text string) bool {
 		return true
 	}
 	fd, ok := strings.CutPrefix(text, "/dev/fd/")
-	return ok && isDigits(fd)
+	return ok && program.Digits(fd)
 }
 
 func quietDevice(text string) bool {

@@ -81,7 +81,7 @@ func (rec *record) host(text string) {
 	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
 		rest = rest[i+1:]
 	}
-	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !isDigits(port) {
+	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !program.Digits(port) {
 		rest = name
 	}
 	if rest == "" || rec.quiet > 0 || slices.Contains(rec.hosts, rest) {

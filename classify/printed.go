@@ -129,7 +129,7 @@ func lineNumbers(grep []string, rest [][]string) shape {
 		case line == "cut -d: -f1", line == "cut -d : -f 1", line == "cut -f1 -d:", line == "cut -d: -f 1":
 			cut = true
 		case stage[0] == "head" || stage[0] == "tail":
-			if len(stage) == 1 || !isDigits(strings.TrimPrefix(strings.Join(stage[1:], ""), "-n")) && !isDigits(strings.TrimPrefix(stage[1], "-")) {
+			if len(stage) == 1 || !program.Digits(strings.TrimPrefix(strings.Join(stage[1:], ""), "-n")) && !program.Digits(strings.TrimPrefix(stage[1], "-")) {
 				return anyText
 			}
 			one = one || line == stage[0]+" -1" || line == stage[0]+" -n1" || line == stage[0]+" -n 1"
@@ -232,7 +232,7 @@ func gitShape(args []string) shape {
 	revisions, count := 0, false
 	for _, arg := range args[1:] {
 		switch {
-		case arg == "--verify", arg == "--short", arg == "-q", arg == "--quiet", strings.HasPrefix(arg, "--short=") && isDigits(arg[8:]):
+		case arg == "--verify", arg == "--short", arg == "-q", arg == "--quiet", strings.HasPrefix(arg, "--short=") && program.Digits(arg[8:]):
 			if args[0] != "rev-parse" {
 				return anyText
 			}
@@ -265,7 +265,7 @@ var commitNames = program.WordSet("%H %h format:%H format:%h tformat:%H tformat:
 func limitsCommits(arg string) bool {
 	for _, begin := range []string{"--max-count=", "-n", "-"} {
 		if rest, ok := strings.CutPrefix(arg, begin); ok {
-			return isDigits(rest)
+			return program.Digits(rest)
 		}
 	}
 	return false
@@ -287,7 +287,7 @@ func logShape(args []string) shape {
 			if named = commitNames[format]; !named {
 				return anyText
 			}
-		case arg == "-n" && i+1 < len(args) && isDigits(args[i+1]):
+		case arg == "-n" && i+1 < len(args) && program.Digits(args[i+1]):
 			i++
 		case limitsCommits(arg), commitFilters[arg]:
 		case arg == "", arg[0] == '-':
@@ -324,11 +324,7 @@ func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bo
 	case argv[0].Text == "dirname" && len(argv) == 2 && !strings.HasPrefix(argv[1].Text, "-"):
 		text, ok = dirName(argv[1].Text), true
 	case sh.disk != nil && !sh.scope.moved() && !sh.scope.given:
-		words := make([]string, len(argv))
-		for i, word := range argv {
-			words[i] = word.Text
-		}
-		text, ok = sh.disk.Prints[strings.Join(words, " ")]
+		text, ok = sh.disk.Prints[strings.Join(program.Texts(argv), " ")]
 	}
 	return text, ok && !strings.Contains(text, "\n")
 }

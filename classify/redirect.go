@@ -17,7 +17,7 @@ func (w redirector) redirect(r *syntax.Redirect) {
 	if !w.enter(r.OpPos) {
 		return
 	}
-	if r.N != nil && !isDigits(r.N.Value) {
+	if r.N != nil && !program.Digits(r.N.Value) {
 		w.unknown("a redirection that chooses its descriptor sets a variable")
 	}
 	switch r.Op {
@@ -126,7 +126,7 @@ func (w redirector) network(target program.Word) bool {
 func (w redirector) duplicate(r *syntax.Redirect, target program.Word) {
 	text := strings.TrimSuffix(target.Text, "-")
 	switch {
-	case target.Static && (text == "" || isDigits(text)):
+	case target.Static && (text == "" || program.Digits(text)):
 		if r.Op == syntax.DplIn {
 			w.fromElsewhere()
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
 )
 
 // scope is the known state of the shell at one point of a command line.
@@ -202,7 +204,7 @@ func either(a, b value) value {
 		}
 		return value{kind: number}
 	case (a.kind == begins || a.kind == static) && (b.kind == begins || b.kind == static):
-		if n := common(a.text, b.text); n > 0 {
+		if n := program.CommonPrefix(a.text, b.text); n > 0 {
 			return value{kind: begins, text: a.text[:n]}
 		}
 	}
@@ -217,14 +219,6 @@ func (v value) local() bool {
 	return v.kind == local || v.kind == number || (v.kind == begins || v.kind == static) && v.text != "" && v.text[0] != '/'
 }
 
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
 // integer reports whether arithmetic on the value does no more than arithmetic.
 func (v value) integer() bool {
 	return v.kind == number || v.kind == count || v.kind == numerals || v.kind == static && isInteger(v.text)
@@ -234,16 +228,7 @@ func isInteger(s string) bool {
 	if len(s) > 1 && s[0] == '-' {
 		s = s[1:]
 	}
-	return isDigits(s)
-}
-
-func isDigits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
+	return program.Digits(s)
 }
 
 // same reports whether both scopes know the same.

@@ -15,10 +15,10 @@ func judgeAwk(a *Args, u *Use) {
 		}
 	}
 	switch {
-	case len(scripts) > 0, a.oneOf("--file", "--exec", "-f"):
+	case len(scripts) > 0, a.Has("--file", "--exec", "-f"):
 	case len(inputs) > 0:
 		scripts, inputs = inputs[:1], inputs[1:]
-	case !a.oneOf("--help", "--version", "--copyright"):
+	case !a.Has("--help", "--version", "--copyright"):
 		u.Unknown("awk: there is no program", a.Argv[0])
 	}
 	var text strings.Builder

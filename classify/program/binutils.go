@@ -33,7 +33,7 @@ func judgeLdd(a *Args, u *Use) {
 
 // judgeLdconfig: without an option that says else, it makes the cache anew.
 func judgeLdconfig(a *Args, u *Use) {
-	if !a.oneOf("--print-cache", "--version", "--help") {
+	if !a.Has("--print-cache", "--version", "--help") {
 		u.Add(Writes, "ldconfig writes its cache and links")
 	}
 }

@@ -19,10 +19,10 @@ func judgeCargoMetadata(a *Args, u *Use) {
 		return
 	}
 	u.Add(RunsCode, "asks the compiler that .cargo/config.toml names")
-	if !a.oneOf("--locked", "--frozen") {
+	if !a.Has("--locked", "--frozen") {
 		u.Add(Writes, "may write Cargo.lock (with --locked it does not)")
 	}
-	if !a.oneOf("--offline", "--frozen") {
+	if !a.Has("--offline", "--frozen") {
 		u.Add(Reaches, "may ask the registry of cargo's configuration (with --offline it does not)")
 	}
 }

@@ -6,7 +6,7 @@ import "strings"
 // that --stdout always does.
 func judgePacker(a *Args, u *Use) {
 	name := a.Argv[0].Text
-	kept, stdout := false, a.oneOf("--stdout", "-o") || strings.HasSuffix(name, "cat")
+	kept, stdout := false, a.Has("--stdout", "-o") || strings.HasSuffix(name, "cat")
 	for _, o := range a.Options {
 		switch o.Name {
 		case "--decompress", "--compress", "--uncompress":
@@ -21,7 +21,7 @@ func judgePacker(a *Args, u *Use) {
 	kept = kept || stdout
 	lists := a.Values("list")
 	u.Reads = append(u.Reads, lists...)
-	if a.oneOf("--files", "--files0", "--filelist") && !kept {
+	if a.Has("--files", "--files0", "--filelist") && !kept {
 		u.Add(Writes, "replaces the files that a list names")
 	}
 	for _, w := range a.Values("packed") {
@@ -29,10 +29,10 @@ func judgePacker(a *Args, u *Use) {
 		case w.Static && w.Text == "-":
 		case kept:
 			u.Reads = append(u.Reads, w)
-		case a.oneOf("--keep") || a.Has("-k"):
+		case a.Has("--keep") || a.Has("-k"):
 			u.Reads = append(u.Reads, w)
 			u.Writes = append(u.Writes, repacked(name, w))
-			if !a.oneOf("--force", "-f") {
+			if !a.Has("--force", "-f") {
 				u.Effects = append(u.Effects, Adds)
 			}
 		default:
@@ -51,7 +51,7 @@ func judgeZstd(a *Args, u *Use) {
 		}
 	}
 	for _, w := range a.Values("digits") {
-		if !w.Static || !digits(w.Text) {
+		if !w.Static || !Digits(w.Text) {
 			u.Unknown("zstd: letters may follow the number "+spelled(w), w)
 		}
 	}

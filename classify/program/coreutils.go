@@ -51,7 +51,7 @@ func judgeDD(a *Args, u *Use) {
 func judgeSeq(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		text := strings.ToLower(strings.TrimLeft(w.Text, "+-"))
-		if strings.HasPrefix("infinity", text) && len(text) >= 3 || len(text) > 9 && digits(text) || strings.ContainsAny(text, "ex") && text != "" && w.Static {
+		if strings.HasPrefix("infinity", text) && len(text) >= 3 || len(text) > 9 && Digits(text) || strings.ContainsAny(text, "ex") && text != "" && w.Static {
 			u.Add(LongRunning, "seq "+w.Text+" does not end")
 		}
 	}
@@ -62,7 +62,7 @@ func judgeSleep(a *Args, u *Use) {
 	for _, w := range a.Values("span") {
 		text := strings.ToLower(w.Text)
 		number := strings.TrimRight(text, "smhd")
-		if strings.HasPrefix(text, "inf") || strings.HasSuffix(text, "d") || digits(number) && len(number) > 4 {
+		if strings.HasPrefix(text, "inf") || strings.HasSuffix(text, "d") || Digits(number) && len(number) > 4 {
 			u.Add(LongRunning, "sleep: "+w.Text+" is very long")
 		}
 	}
@@ -77,7 +77,7 @@ func judgeTree(a *Args, u *Use) {
 			continue
 		}
 		i := strings.IndexAny(w.Text, "LPIoHT")
-		if i > 0 && i < len(w.Text)-1 && !(w.Text[i] == 'L' && digits(w.Text[i+1:])) {
+		if i > 0 && i < len(w.Text)-1 && !(w.Text[i] == 'L' && Digits(w.Text[i+1:])) {
 			u.Unknown("tree: the value of a letter is the next word, and letters follow in "+w.Text, w)
 		}
 	}

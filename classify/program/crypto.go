@@ -20,7 +20,7 @@ func judgeKeygen(a *Args, u *Use) {
 }
 
 func judgeSSHAdd(a *Args, u *Use) {
-	if !a.oneOf("-l", "-L") {
+	if !a.Has("-l", "-L") {
 		u.Add(Writes, "ssh-add gives a key to the agent")
 	}
 }

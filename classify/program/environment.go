@@ -17,7 +17,7 @@ func VariableNamesCode(name string, value Word) string {
 			return ""
 		}
 		return "what the variable " + name + " holds is not known, and may be code"
-	case dataVariable(name), value.Text == "", digits(value.Text), settledValue(name, value.Text):
+	case dataVariable(name), value.Text == "", Digits(value.Text), settledValue(name, value.Text):
 		return ""
 	case codeVariable(name):
 		return "the variable " + name + " names code or a program"
@@ -103,7 +103,7 @@ func settledValue(name, value string) bool {
 		return within(goHarmlessFlags)
 	case "NODE_OPTIONS":
 		rest, ok := strings.CutPrefix(value, "--max-old-space-size=")
-		return ok && digits(rest) || within(nodeHarmlessFlags)
+		return ok && Digits(rest) || within(nodeHarmlessFlags)
 	case "RUSTFLAGS", "RUSTDOCFLAGS":
 		return within(rustHarmlessFlags)
 	case "CC", "CXX", "FC", "LD", "AR", "CPP", "CMAKE_C_COMPILER", "CMAKE_CXX_COMPILER":
@@ -112,7 +112,7 @@ func settledValue(name, value string) bool {
 		return within(compilerFlags)
 	case "MAKEFLAGS":
 		rest, ok := strings.CutPrefix(value, "-j")
-		return ok && (rest == "" || digits(rest))
+		return ok && (rest == "" || Digits(rest))
 	case "PYTHONPATH", "NODE_PATH":
 		return !outside(value) && plainText(value) // directories of the project
 	case "PYTHONWARNINGS":

@@ -66,7 +66,7 @@ func (f *finder) options() {
 	for f.next < len(f.words) && f.words[f.next].Static {
 		switch text := f.words[f.next].Text; {
 		case text == "-H" || text == "-L" || text == "-P" || text == "--":
-		case strings.HasPrefix(text, "-O") && digits(text[2:]):
+		case strings.HasPrefix(text, "-O") && Digits(text[2:]):
 		case text == "-D" && f.next+1 < len(f.words) && f.words[f.next+1].Static:
 			f.next++
 		default:
@@ -218,7 +218,7 @@ func (f *finder) beginnings() []string {
 			list = append(list, start.Text)
 			continue
 		}
-		list[i] = list[i][:commonPrefix(list[i], start.Text)]
+		list[i] = list[i][:CommonPrefix(list[i], start.Text)]
 	}
 	if len(list) > maxBeginnings {
 		return []string{""}
@@ -226,7 +226,8 @@ func (f *finder) beginnings() []string {
 	return list
 }
 
-func commonPrefix(a, b string) int {
+// CommonPrefix returns how many bytes two texts begin with alike.
+func CommonPrefix(a, b string) int {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
 		n++

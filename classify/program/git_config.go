@@ -4,9 +4,9 @@ import "strings"
 
 // judgeGitConfig finds the forms that write: an action says so, a subcommand says so, or a name has a value.
 func judgeGitConfig(a *Args, u *Use) {
-	writes := a.oneOf("--replace-all", "--add", "--unset", "--unset-all", "--rename-section", "--remove-section",
+	writes := a.Has("--replace-all", "--add", "--unset", "--unset-all", "--rename-section", "--remove-section",
 		"--edit")
-	reads := a.oneOf("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "--list")
+	reads := a.Has("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color", "--get-colorbool", "--list")
 	if !writes && !reads && gitConfigSets(a.Operands, u) {
 		u.Add(Writes, "sets a value in git's configuration")
 		writes = true
@@ -34,7 +34,7 @@ func judgeGitTargets(a *Args, u *Use) {
 	if a.Has("--worktree") {
 		u.gitFiles = append(u.gitFiles, "config.worktree")
 	}
-	if !a.oneOf("--global", "--system", "--file") { // with one work tree, --worktree means the whole repository
+	if !a.Has("--global", "--system", "--file") { // with one work tree, --worktree means the whole repository
 		u.Add(GitConfig, "writes the configuration of the repository")
 	}
 }

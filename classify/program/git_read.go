@@ -48,7 +48,7 @@ func judgeGitLog(a *Args, u *Use) {
 // gitGroup reports whether git understands the letters after a dash: a number, letters of diff options, one of them possibly with
 // the rest as its value, or -nNUMBER and -LRANGE.
 func gitGroup(letters string) bool {
-	if digits(letters) || letters[0] == 'n' || letters[0] == 'L' {
+	if Digits(letters) || letters[0] == 'n' || letters[0] == 'L' {
 		return true
 	}
 	rest := strings.TrimLeft(letters, "puWzDwbaRs")

@@ -5,7 +5,7 @@ import "strings"
 // judgeGitBranch finds the form that creates: a name, and no option that makes git list.
 func judgeGitBranch(a *Args, u *Use) {
 	judgeGitFormats(a, u)
-	if len(a.Operands) == 0 || gitLists(a) || a.oneOf("--list", "--all", "--remotes", "--show-current", "--delete",
+	if len(a.Operands) == 0 || gitLists(a) || a.Has("--list", "--all", "--remotes", "--show-current", "--delete",
 		"-D") {
 		return
 	}
@@ -24,12 +24,12 @@ func gitTracks(a *Args, u *Use, start []Word) {
 
 // gitLists reports whether an option was given that makes branch and tag list, whatever else is.
 func gitLists(a *Args) bool {
-	return a.oneOf("--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
+	return a.Has("--contains", "--no-contains", "--merged", "--no-merged", "--points-at")
 }
 
 func judgeGitTag(a *Args, u *Use) {
 	judgeGitFormats(a, u)
-	if len(a.Operands) == 0 || gitLists(a) || a.oneOf("--list", "-n", "--verify", "--delete") {
+	if len(a.Operands) == 0 || gitLists(a) || a.Has("--list", "-n", "--verify", "--delete") {
 		return
 	}
 	u.Add(Writes, "creates a tag (with --list it only shows)")
@@ -60,7 +60,7 @@ func judgeGitStash(a *Args, u *Use) {
 func judgeGitWorktree(a *Args, u *Use) {
 	u.gitFiles = append(u.gitFiles, "worktrees")
 	makesDirs(u, a.Values("write"))
-	if a.oneOf("-b", "-B") {
+	if a.Has("-b", "-B") {
 		gitTracks(a, u, a.Values("start"))
 	}
 }

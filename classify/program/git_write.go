@@ -6,7 +6,7 @@ import "strings"
 func judgeGitRemotes(a *Args, u *Use) {
 	remotes := a.Values("remote")
 	switch verb := a.Argv[0].Text; {
-	case a.oneOf("--all", "--multiple", "--recurse-submodules"):
+	case a.Has("--all", "--multiple", "--recurse-submodules"):
 	case len(remotes) == 0:
 		u.Remotes = append(u.Remotes, GitRemote{Push: verb == "push"})
 	case len(remotes) == 1 && remotes[0].Static && !strings.ContainsAny(remotes[0].Text, ":/"):
@@ -65,7 +65,7 @@ func judgeGitClone(a *Args, u *Use) {
 	}
 	to := a.Values("destination")
 	if from := a.Values("remote"); len(to) == 0 && len(from) > 0 {
-		to = []Word{gitHumanish(from[0], a.oneOf("--bare", "--mirror"))}
+		to = []Word{gitHumanish(from[0], a.Has("--bare", "--mirror"))}
 	}
 	gitMakes(a, u, to)
 }
@@ -90,7 +90,7 @@ func gitMakes(a *Args, u *Use, dirs []Word) {
 	for _, dir := range dirs {
 		u.Writes = append(u.Writes, dir)
 		makesDirs(u, []Word{dir})
-		if !a.oneOf("--bare", "--mirror") {
+		if !a.Has("--bare", "--mirror") {
 			u.Writes = append(u.Writes, below(dir, Lit(".git")))
 		}
 	}
@@ -106,7 +106,7 @@ func judgeGitInit(a *Args, u *Use) {
 
 // judgeGitLFS names the configuration with the filters of large files, and the hooks.
 func judgeGitLFS(a *Args, u *Use) {
-	if !a.oneOf("--local", "--worktree", "--file") {
+	if !a.Has("--local", "--worktree", "--file") {
 		judgeGitTargets(&Args{Options: append([]GivenOption{{Name: "--global"}}, a.Options...)}, u)
 	} else {
 		judgeGitTargets(a, u)
@@ -118,7 +118,7 @@ func judgeGitLFS(a *Args, u *Use) {
 
 // judgeGitApply finds the forms that only look at a patch.
 func judgeGitApply(a *Args, u *Use) {
-	if !a.oneOf("--check", "--stat", "--numstat", "--summary") || a.oneOf("--apply", "--index", "--cached", "--3way",
+	if !a.Has("--check", "--stat", "--numstat", "--summary") || a.Has("--apply", "--index", "--cached", "--3way",
 		"--reject") {
 		u.Add(Writes, "changes files (with --check it does not)")
 	}
@@ -134,10 +134,10 @@ func judgeGitFormatPatch(a *Args, u *Use) {
 // judgeGitCheckout tells branches from files: a file that is checked out loses its changes.
 func judgeGitCheckout(a *Args, u *Use) {
 	files := afterDashes(a.Argv)
-	if a.oneOf("-b", "-B") {
+	if a.Has("-b", "-B") {
 		gitTracks(a, u, a.Operands)
 	}
-	if a.oneOf("-b", "-B", "--orphan", "--detach") {
+	if a.Has("-b", "-B", "--orphan", "--detach") {
 		return
 	}
 	for i, w := range a.Operands {
@@ -157,7 +157,7 @@ func namesFile(text string) bool {
 	}
 	stem, extension, ok := strings.Cut(last, ".")
 	version := strings.TrimLeft(stem, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_")
-	return ok && !strings.Contains(last, "..") && (version == "" || !digits(version) || extension == "" || !isVersion(extension))
+	return ok && !strings.Contains(last, "..") && (version == "" || !Digits(version) || extension == "" || !isVersion(extension))
 }
 
 // isVersion reports whether the text behind the first dot of a name is the rest of a version: 2, 2.1-rc1, x.
@@ -169,7 +169,7 @@ func isVersion(text string) bool {
 // does not count here nor for checkout, or every change of branches would be a change of the configuration. Where git may not write
 // the configuration, it makes the branch, stops, and switches to it on the next run.
 func judgeGitSwitch(a *Args, u *Use) {
-	if a.oneOf("--create", "--force-create") {
+	if a.Has("--create", "--force-create") {
 		gitTracks(a, u, a.Operands)
 	}
 }
@@ -182,7 +182,7 @@ func judgeGitRestore(a *Args, u *Use) {
 
 // judgeGitRemove tells files from the index, which alone is changed with --cached, and nothing with --dry-run.
 func judgeGitRemove(a *Args, u *Use) {
-	if a.oneOf("--cached", "--dry-run") {
+	if a.Has("--cached", "--dry-run") {
 		return
 	}
 	u.Writes = append(u.Writes, a.Values("removed")...)

@@ -3,12 +3,12 @@ package program
 // judgeGrep tells the pattern from the files.
 func judgeGrep(a *Args, u *Use) {
 	files := a.Values("pattern")
-	if !a.oneOf("--regexp", "--file") && len(files) > 0 {
+	if !a.Has("--regexp", "--file") && len(files) > 0 {
 		if first := files[0]; first.Static || !first.Many {
 			files = files[1:]
 		}
 	}
-	recursive := a.oneOf("--recursive", "--dereference-recursive") || a.Argv[0].Text == "rgrep"
+	recursive := a.Has("--recursive", "--dereference-recursive") || a.Argv[0].Text == "rgrep"
 	for _, action := range a.Values("action") {
 		recursive = recursive || action.Text != "skip" && action.Text != "read"
 	}
@@ -18,9 +18,5 @@ func judgeGrep(a *Args, u *Use) {
 			u.Reads = append(u.Reads, Lit("."))
 		}
 	}
-	for _, w := range files {
-		if !w.Static || w.Text != "-" {
-			u.Reads = append(u.Reads, w)
-		}
-	}
+	u.reads(files)
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // judgeNetstat: netstat asks name servers for the names of addresses unless it has -n; an operand is a name.
 func judgeNetstat(a *Args, u *Use) {
-	if !a.oneOf("--numeric", "--version", "--help") || len(a.Operands) > 0 {
+	if !a.Has("--numeric", "--version", "--help") || len(a.Operands) > 0 {
 		u.Add(Reaches, a.Argv[0].Text+" asks name servers for the names of hosts unless -n is there")
 	}
 }

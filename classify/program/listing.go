@@ -115,7 +115,7 @@ func gitNames(a *Args) Listing {
 		if a.Has("-e") {
 			pattern = 0
 		}
-		if len(a.Operands) != pattern+afterDashes(a.Argv) || !a.oneOf("--name-only", "-l") {
+		if len(a.Operands) != pattern+afterDashes(a.Argv) || !a.Has("--name-only", "-l") {
 			return Listing{}
 		}
 		if a.only(" --name-only -l --ignore-case --word-regexp --extended-regexp --fixed-strings --perl-regexp -I -i -w -E -F -P -e -n --line-number ") {
@@ -126,12 +126,12 @@ func gitNames(a *Args) Listing {
 }
 
 func rgNames(a *Args) Listing {
-	if !a.oneOf("--files", "--files-with-matches", "--files-without-match") || !a.only(` --files --files-with-matches --files-without-match --glob
+	if !a.Has("--files", "--files-with-matches", "--files-without-match") || !a.only(` --files --files-with-matches --files-without-match --glob
 		--iglob --ignore-case --smart-case --fixed-strings --word-regexp --hidden --no-ignore --type --type-not --max-depth --sort --regexp --multiline --pcre2 `) {
 		return Listing{}
 	}
 	paths := a.Operands
-	if !a.oneOf("--files", "--regexp") && len(paths) > 0 {
+	if !a.Has("--files", "--regexp") && len(paths) > 0 {
 		paths = paths[1:]
 	}
 	return Listing{Names: belowAll(paths)}
@@ -146,7 +146,7 @@ func grepNames(a *Args) Listing {
 		return Listing{}
 	}
 	files := a.Operands[patterns:]
-	if !a.oneOf("--files-with-matches", "--files-without-match") {
+	if !a.Has("--files-with-matches", "--files-without-match") {
 		passes := a.only(" --regexp --ignore-case -y --invert-match --extended-regexp --fixed-strings --perl-regexp --word-regexp --line-regexp ")
 		return Listing{Passes: passes && len(files) == 0}
 	}

@@ -28,7 +28,7 @@ func Loopback(w Word) bool {
 			return false
 		}
 	}
-	if hasPort && !digits(strings.TrimPrefix(port, "\n")) {
+	if hasPort && !Digits(strings.TrimPrefix(port, "\n")) {
 		return false
 	}
 	switch host {

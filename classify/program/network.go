@@ -11,7 +11,7 @@ var removesDatabase = judgeWords("removes a database", "drop")
 // judgeWget: without a name for it, what is got replaces no file.
 func judgeWget(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("writes the host's answer to a file"))
-	if !a.oneOf("--output-document", "--output-file", "--continue", "--recursive", "-N", "-nc", "--no-clobber") {
+	if !a.Has("--output-document", "--output-file", "--continue", "--recursive", "-N", "-nc", "--no-clobber") {
 		u.Effects = append(u.Effects, Adds)
 	}
 }
@@ -131,7 +131,7 @@ func hostsAmongWords(a *Args, u *Use) {
 }
 
 func judgePing(a *Args, u *Use) {
-	if !a.oneOf("-c", "-w") {
+	if !a.Has("-c", "-w") {
 		u.Add(LongRunning, "ping goes on until it is stopped")
 	}
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // judgeDpkg: without an action that is known to ask there is another one, or none.
 func judgeDpkg(a *Args, u *Use) {
-	if !a.oneOf("--list", "--status", "--listfiles", "--search", "--print-avail", "--audit", "--verify", "--get-selections",
+	if !a.Has("--list", "--status", "--listfiles", "--search", "--print-avail", "--audit", "--verify", "--get-selections",
 		"--print-architecture", "--print-foreign-architectures", "--compare-versions", "--help", "--version") {
 		u.Add(Writes, "changes installed packages")
 	}
@@ -30,7 +30,7 @@ func judgePipInstall(a *Args, u *Use) {
 
 // judgePipList: whether there is a newer pip is not looked at, since PIP_DISABLE_PIP_VERSION_CHECK is among the variables of commands.
 func judgePipList(a *Args, u *Use) {
-	if a.oneOf("--outdated", "--uptodate") {
+	if a.Has("--outdated", "--uptodate") {
 		u.Add(Reaches, "asks the index which versions there are")
 		u.Add(NotConcurrent, "writes the index's answers into a cache")
 	}

@@ -89,7 +89,7 @@ func (p *parser) option(w Word) {
 	long := strings.HasPrefix(w.Text, "--")
 	switch {
 	case (long || p.spec.Ungrouped) && p.assigned(w):
-	case p.table.number != nil && digits(w.Text[1:]):
+	case p.table.number != nil && Digits(w.Text[1:]):
 		p.given(p.table.number, part(w, 1), true)
 	case !long && !p.spec.Ungrouped && p.group(w):
 	default:
@@ -342,20 +342,7 @@ func (p *parser) subcommand(w Word) {
 	}
 	p.args.Operands, p.sub = rest, args
 	p.next = len(p.args.Argv)
-	u := p.use
-	u.Understood = u.Understood && use.Understood
-	u.Effects = append(u.Effects, use.Effects...)
-	u.Reads = append(u.Reads, use.Reads...)
-	u.Looks = append(u.Looks, use.Looks...)
-	u.Writes, u.Follows = append(u.Writes, use.Writes...), append(u.Follows, use.Follows...)
-	u.Hosts = append(u.Hosts, use.Hosts...)
-	u.Runs = append(u.Runs, use.Runs...)
-	u.Locks = append(u.Locks, use.Locks...)
-	u.Remotes = append(u.Remotes, use.Remotes...)
-	u.Homely = append(u.Homely, use.Homely...)
-	u.gitFiles = append(u.gitFiles, use.gitFiles...)
-	u.opaque, u.lost, u.project = u.opaque || use.opaque, u.lost || use.lost, u.project+use.project
-	u.Reasons = append(u.Reasons, use.Reasons...)
+	p.use.absorb(use)
 }
 
 // value records what a value or an operand of a kind does.
@@ -467,7 +454,8 @@ func spelled(w Word) string {
 	return w.Text + "…"
 }
 
-func digits(s string) bool {
+// Digits reports whether a text is decimal digits alone, and not empty.
+func Digits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false

@@ -21,7 +21,7 @@ func judgeSudo(a *Args, u *Use) {
 	case a.Has("--edit"):
 		u.Writes = append(u.Writes, words...)
 	case len(words) == 0:
-	case a.oneOf("--shell", "--login", "-s"):
+	case a.Has("--shell", "--login", "-s"):
 		u.Runs = append(u.Runs, Command{Shell: joined(words), Joined: true})
 	default:
 		u.Runs = append(u.Runs, Command{Argv: words})

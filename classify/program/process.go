@@ -18,7 +18,7 @@ func JudgeKill(a *Args, u *Use) {
 }
 
 func judgeSends(a *Args, u *Use) {
-	if u.Understood && a.oneOf("--list", "--help", "--version") {
+	if u.Understood && a.Has("--list", "--help", "--version") {
 		return
 	}
 	u.Add(Writes, a.Argv[0].Text+" sends a signal to processes, with which their work may be lost")
@@ -44,7 +44,7 @@ func judgeHostname(a *Args, u *Use) {
 }
 
 func judgeTop(a *Args, u *Use) {
-	if a.oneOf("--help", "--version", "--list-fields") {
+	if a.Has("--help", "--version", "--list-fields") {
 		return
 	}
 	if !a.Has("--batch-mode") {
@@ -58,7 +58,7 @@ func judgeTop(a *Args, u *Use) {
 // judgeLsof: addresses become names unless -n or -t is there, and a host in -i becomes an address: both ask name
 // servers. Options with + stand among the operands.
 func judgeLsof(a *Args, u *Use) {
-	numeric := a.oneOf("-n", "-t", "-h", "-v")
+	numeric := a.Has("-n", "-t", "-h", "-v")
 	names := !numeric && (a.Has("-i") || len(a.Operands) == 0)
 	for _, o := range a.Options {
 		names = names || o.Name == "-i" && (strings.Contains(o.Value.Text, "@") || o.Has && !o.Value.Static)

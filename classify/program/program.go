@@ -219,14 +219,9 @@ type GivenOption struct {
 	Has   bool // there is a Value
 }
 
-// Has reports whether the option was given, by the last of its spellings.
-func (a *Args) Has(name string) bool {
-	for _, o := range a.Options {
-		if o.Name == name {
-			return true
-		}
-	}
-	return false
+// Has reports whether any of the options was given, by the last of their spellings.
+func (a *Args) Has(names ...string) bool {
+	return slices.ContainsFunc(a.Options, func(o GivenOption) bool { return slices.Contains(names, o.Name) })
 }
 
 // Use describes one run of a program, as far as it is understood.
@@ -336,6 +331,15 @@ func (u *Use) unproved(reason string, at Word) {
 	u.Reasons = append(u.Reasons, unknownReason(reason, at))
 }
 
+// reads adds files that are read; - is standard input.
+func (u *Use) reads(files []Word) {
+	for _, w := range files {
+		if !w.Static || w.Text != "-" {
+			u.Reads = append(u.Reads, w)
+		}
+	}
+}
+
 // Command is a command line that a program runs.
 type Command struct {
 	Argv   []Word // the words; nil if it is Shell
@@ -355,10 +359,12 @@ func (u *Use) absorb(v *Use) {
 	u.Understood = u.Understood && v.Understood
 	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project
 	u.Effects = append(u.Effects, v.Effects...)
-	u.Reads = append(u.Reads, v.Reads...)
+	u.Reads, u.Looks = append(u.Reads, v.Reads...), append(u.Looks, v.Looks...)
 	u.Writes, u.Follows = append(u.Writes, v.Writes...), append(u.Follows, v.Follows...)
-	u.Hosts = append(u.Hosts, v.Hosts...)
+	u.Hosts, u.Remotes = append(u.Hosts, v.Hosts...), append(u.Remotes, v.Remotes...)
 	u.Runs = append(u.Runs, v.Runs...)
 	u.Locks = append(u.Locks, v.Locks...)
+	u.Homely = append(u.Homely, v.Homely...)
+	u.gitFiles = append(u.gitFiles, v.gitFiles...)
 	u.Reasons = append(u.Reasons, v.Reasons...)
 }

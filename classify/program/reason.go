@@ -82,11 +82,7 @@ func plainly(argv []Word) (string, bool) {
 			return "", false
 		}
 	}
-	words := make([]string, len(argv))
-	for i, w := range argv {
-		words[i] = w.Text
-	}
-	return strings.Join(words, " "), true
+	return strings.Join(Texts(argv), " "), true
 }
 
 // predicate reports whether a text says what its subject does: it begins with a verb.
@@ -108,13 +104,3 @@ func unknownReason(text string, at Word) Reason {
 
 // effectsAlone is the Judge of a use whose effects say all that matters, whatever its words are.
 func effectsAlone(*Args, *Use) {}
-
-// oneOf reports whether any of the options was given, by the last of their spellings.
-func (a *Args) oneOf(names ...string) bool {
-	for _, name := range names {
-		if a.Has(name) {
-			return true
-		}
-	}
-	return false
-}

@@ -101,7 +101,7 @@ func TestDestroyersSayThatTheyAre(t *testing.T) {
 				}
 				if _, use := Parse(spec, argv); use.Has(Destroys) {
 					found[spec.Names] = true
-					if Destroyer(fields[i], texts(argv[1:])) == nil {
+					if Destroyer(fields[i], Texts(argv[1:])) == nil {
 						t.Errorf("%q destroys, and %q does not say that it may", fields[i:], spec.Names)
 					}
 				}

@@ -5,27 +5,23 @@ import "strings"
 // judgeRg tells the pattern from the paths.
 func judgeRg(a *Args, u *Use) {
 	paths := a.Values("operand")
-	if !a.oneOf("--regexp", "--file", "--files", "--type-list", "--version", "--pcre2-version") && len(paths) > 0 {
+	if !a.Has("--regexp", "--file", "--files", "--type-list", "--version", "--pcre2-version") && len(paths) > 0 {
 		if paths[0].Many && !paths[0].Glob {
 			return // all may be paths; the first stays without a meaning
 		}
 		paths = paths[1:]
 	}
-	for _, w := range paths {
-		if !w.Static || w.Text != "-" {
-			u.Reads = append(u.Reads, w)
-		}
-	}
+	u.reads(paths)
 }
 
 func judgeAg(a *Args, u *Use) {
 	for _, w := range a.Values("lines") {
-		if !w.Number && (!w.Static || !digits(w.Text)) { // which ag takes again and again, for ever
+		if !w.Number && (!w.Static || !Digits(w.Text)) { // which ag takes again and again, for ever
 			u.Unknown("ag: "+spelled(w)+" is no number", w)
 		}
 	}
 	paths := a.Values("operand")
-	if !a.oneOf("--filename-pattern", "--list-file-types", "--version") && len(paths) > 0 {
+	if !a.Has("--filename-pattern", "--list-file-types", "--version") && len(paths) > 0 {
 		paths = paths[1:]
 	}
 	u.Reads = append(u.Reads, paths...)

@@ -17,7 +17,7 @@ func judgeSed(a *Args, u *Use) {
 		scripts, files = files[:1], files[1:]
 	}
 	for _, w := range a.Values("length") {
-		if !w.Static || !digits(w.Text) { // the option of another sed has no value
+		if !w.Static || !Digits(w.Text) { // the option of another sed has no value
 			u.Unknown("sed: "+spelled(w)+" may be the script", w)
 		}
 	}

@@ -18,7 +18,7 @@ func SettledBy(argv []Word) (ConditionalUse, bool) {
 	}
 	clean := Use{Understood: true, Effects: []Effect{NotConcurrent}}
 	rust := []string{"rust-toolchain", "rust-toolchain.toml", ".cargo"}
-	words := texts(argv)
+	words := Texts(argv)
 	switch line := strings.Join(words, " "); {
 	case line == "cargo --version", line == "cargo -V", line == "cargo version", line == "cargo locate-project", line == "rustc --version", line == "rustc -V", line == "rustc -vV",
 		line == "rustc --version --verbose", line == "rustc --print sysroot", line == "rustfmt --version":
@@ -64,7 +64,7 @@ func jsonFiles(argv []Word) (files []Word, ok bool) {
 		switch w := argv[i]; w.Text {
 		case "--sort-keys", "--no-ensure-ascii", "--json-lines", "--tab", "--no-indent", "--compact":
 		case "--indent":
-			if i++; i == len(argv) || !digits(argv[i].Text) {
+			if i++; i == len(argv) || !Digits(argv[i].Text) {
 				return nil, false
 			}
 		default:
@@ -108,7 +108,8 @@ func pythonModules(names string) []string {
 	return files
 }
 
-func texts(argv []Word) []string {
+// Texts returns the texts of words.
+func Texts(argv []Word) []string {
 	words := make([]string, len(argv))
 	for i, w := range argv {
 		words[i] = w.Text

@@ -18,10 +18,10 @@ func judgeShell(a *Args, u *Use) {
 	}
 	operands := a.Values("operand")
 	switch {
-	case a.oneOf("--version", "--help"):
-	case a.oneOf("-c", "--command") && len(operands) > 0:
+	case a.Has("--version", "--help"):
+	case a.Has("-c", "--command") && len(operands) > 0:
 		u.Runs = append(u.Runs, Command{Shell: &operands[0], Bash: a.Argv[0].Text == "bash", Params: params(operands[1:])})
-	case a.oneOf("-c", "--command"):
+	case a.Has("-c", "--command"):
 		u.Unknown("-c has no text", a.Argv[0])
 	case a.Has("-n") && readsOnly(a.Argv[0].Text) && !slices.ContainsFunc(operands, maySwitch):
 		u.Reads = append(u.Reads, operands[:min(len(operands), 1)]...)

@@ -55,10 +55,10 @@ func judgeTarUse(a *Args, u *Use) {
 	for _, w := range a.Values("action") {
 		tarAction(w, u)
 	}
-	changes := a.oneOf("--concatenate", "--create", "--delete", "--append", "--update")
-	extracts := a.oneOf("--get") && !a.Has("--to-stdout")
-	reads := a.oneOf("--list", "--compare", "--test-label", "--get")
-	if !changes && !extracts && !reads && !a.oneOf("--help", "--usage", "--version", "--show-defaults") {
+	changes := a.Has("--concatenate", "--create", "--delete", "--append", "--update")
+	extracts := a.Has("--get") && !a.Has("--to-stdout")
+	reads := a.Has("--list", "--compare", "--test-label", "--get")
+	if !changes && !extracts && !reads && !a.Has("--help", "--usage", "--version", "--show-defaults") {
 		u.Unknown("tar: there is no operation", a.Argv[0])
 	}
 	for _, w := range a.Values("archive") {
@@ -75,7 +75,7 @@ func judgeTarUse(a *Args, u *Use) {
 	if a.Has("--delete") {
 		u.Add(Destroys, "tar removes members from the archive")
 	}
-	if a.oneOf("--create", "--append", "--update", "--compare") {
+	if a.Has("--create", "--append", "--update", "--compare") {
 		u.Add(ReadsTree, "tar reads all files below a directory")
 		u.Reads = append(append(u.Reads, a.Values("dir")...), a.Values("member")...)
 	}

@@ -4,16 +4,11 @@ import "strings"
 
 // judgeShuf tells files from the words of shuf -e.
 func judgeShuf(a *Args, u *Use) {
-	if a.oneOf("--repeat", "-r") && !a.oneOf("--head-count", "-n") {
+	if a.Has("--repeat", "-r") && !a.Has("--head-count", "-n") {
 		u.Add(LongRunning, "shuf --repeat does not end")
 	}
-	if a.Has("--echo") {
-		return
-	}
-	for _, w := range a.Values("item") {
-		if !w.Static || w.Text != "-" {
-			u.Reads = append(u.Reads, w)
-		}
+	if !a.Has("--echo") {
+		u.reads(a.Values("item"))
 	}
 }
 
@@ -63,7 +58,7 @@ func judgeXxd(a *Args, u *Use) {
 			words = words[1:]
 		case xxdValued[text] && len(words) > 1 && (words[1].Static || !words[1].Many):
 			words = words[2:]
-		case xxdNumbers[text[:2]] && digits(text[2:]):
+		case xxdNumbers[text[:2]] && Digits(text[2:]):
 			words = words[1:]
 		default:
 			u.Unknown("xxd: the option "+text+" is not known", words[0])

@@ -53,7 +53,7 @@ func ownShell(u *Use, text Word) {
 // judgeFlock judges the lock file, which flock creates if it is missing, and the command; with -c that is text for the shell.
 func judgeFlock(a *Args, u *Use) {
 	for _, w := range a.Values("lock") {
-		if !w.Static || !digits(w.Text) {
+		if !w.Static || !Digits(w.Text) {
 			u.Writes = append(u.Writes, w)
 		}
 	}

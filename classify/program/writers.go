@@ -16,7 +16,7 @@ func makesDirs(u *Use, dirs []Word) {
 
 // asksOnly reports whether a use only shows its help.
 func asksOnly(a *Args, u *Use) bool {
-	return u.Understood && a.oneOf("--help", "--version") && len(a.Operands) == 0
+	return u.Understood && a.Has("--help", "--version") && len(a.Operands) == 0
 }
 
 func judgeDestroyer(a *Args, u *Use) {
@@ -75,7 +75,7 @@ func judgeMove(a *Args, u *Use) {
 // judgeBackup: the old file is kept under another name, which depends on existing files. Where the target is a file, and the name
 // not numbered, that is the name with the suffix.
 func judgeBackup(a *Args, u *Use) {
-	if !a.oneOf("--backup", "-b", "--suffix") {
+	if !a.Has("--backup", "-b", "--suffix") {
 		return
 	}
 	suffix := Lit("~")
@@ -84,7 +84,7 @@ func judgeBackup(a *Args, u *Use) {
 			suffix = o.Value
 		}
 	}
-	if n := len(u.Writes); n > 0 && !a.oneOf("--target-directory", "--directory") && !strings.HasSuffix(u.Writes[n-1].Text, "/") {
+	if n := len(u.Writes); n > 0 && !a.Has("--target-directory", "--directory") && !strings.HasSuffix(u.Writes[n-1].Text, "/") {
 		kept := u.Writes[n-1]
 		if kept.Static {
 			kept.Text += suffix.Text
@@ -117,7 +117,7 @@ func lastName(w Word) Word {
 // judgeChange: the first operand is the mode or the owner, unless an option was that.
 func judgeChange(a *Args, u *Use) {
 	words := a.Values("change")
-	if !a.oneOf("--reference", "-a") && len(words) > 0 && (words[0].Static || !words[0].Many) {
+	if !a.Has("--reference", "-a") && len(words) > 0 && (words[0].Static || !words[0].Many) {
 		words = words[1:]
 	}
 	u.Writes = append(u.Writes, words...)

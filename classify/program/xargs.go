@@ -3,7 +3,7 @@ package program
 // judgeXargs finds the command: the operands with words from the input after them, or in the place of -I's word.
 func judgeXargs(a *Args, u *Use) {
 	argv := a.Values("inner")
-	if a.oneOf("--help", "--version", "--show-limits") && len(argv) == 0 {
+	if a.Has("--help", "--version", "--show-limits") && len(argv) == 0 {
 		return
 	}
 	if len(argv) == 0 {
@@ -30,7 +30,7 @@ func judgeXargs(a *Args, u *Use) {
 		u.Runs = append(u.Runs, Command{Argv: argv, More: true})
 		return
 	}
-	if a.oneOf("--max-lines", "--max-args", "-L", "-l", "-n") {
+	if a.Has("--max-lines", "--max-args", "-L", "-l", "-n") {
 		u.Unknown("xargs: of these options the last counts, and replaces or does not", a.Argv[0])
 	}
 	if placeholder == "" {

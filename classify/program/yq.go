@@ -92,7 +92,7 @@ func yqUnknown(text string) (unknown string, ok bool) {
 			}
 		case nameLength(text[i:]) > 0:
 			n := nameLength(text[i:])
-			if name := text[i : i+n]; !yqOperators[name] && !digits(name) {
+			if name := text[i : i+n]; !yqOperators[name] && !Digits(name) {
 				return name, true
 			}
 			i += n

@@ -12,8 +12,8 @@ func judgeUnzip(a *Args, u *Use) {
 		u.Add(Writes, "unzip -T changes the time of the archive")
 		u.Writes = append(u.Writes, a.Values("archive")...)
 	}
-	foreign := a.oneOf("-Z", "-1", "-2", "-s", "-m")
-	shows := a.oneOf("-l", "-p", "-c", "-t", "-v", "-z")
+	foreign := a.Has("-Z", "-1", "-2", "-s", "-m")
+	shows := a.Has("-l", "-p", "-c", "-t", "-v", "-z")
 	if foreign {
 		u.Unknown("unzip: the letters are not known together", a.Argv[0])
 	}
