@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolhost/agenttool/count"
 	"toolhost/host/prompt"
 )
 
@@ -64,19 +65,11 @@ func (c change) of(path string) string {
 	lines := fmt.Sprintf("+%d −%d lines", c.added, c.removed)
 	switch c.kind {
 	case created:
-		return "creates " + path + ", " + counted(c.added, "line")
+		return "creates " + path + ", " + count.Of(c.added, "line")
 	case replaced:
 		return "replaces what is in " + path + ", " + lines
 	case edited:
-		return "edits " + counted(c.places, "place") + " in " + path + ", " + lines
+		return "edits " + count.Of(c.places, "place") + " in " + path + ", " + lines
 	}
 	return "writes " + path
-}
-
-// counted is a number of things: "1 line", "2 lines".
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/agenttool/visible"
 	"toolhost/host/prompt"
 )
@@ -110,7 +111,7 @@ func effects(p prompt.Prompt) (all []Effect) {
 	}
 	add(p.Sandbox != nil && (p.Sandbox.Profile == "unconfined" || p.Sandbox.Profile != "" && p.Sandbox.Level == "none"), Grave, "NO SANDBOX")
 	add(outside > 0, Grave, "WRITES OUTSIDE THE WORKSPACE")
-	add(len(f.Writes) > outside && change.kind != created && change.kind != replaced, Notable, "WRITES "+counted(len(f.Writes)-outside, "path"))
+	add(len(f.Writes) > outside && change.kind != created && change.kind != replaced, Notable, "WRITES "+count.Of(len(f.Writes)-outside, "path"))
 	add(f.OpenWorld == agenttool.Yes && len(f.Hosts) > 0, Notable, "REACHES OUT to "+strings.Join(f.Hosts, ", "))
 	add(f.OpenWorld == agenttool.Yes && len(f.Hosts) == 0, Notable, "REACHES OUT")
 	possible := possible(f)

@@ -11,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/agenttool/cut"
 	"toolhost/host/prompt"
 )
@@ -33,7 +34,7 @@ func what(p prompt.Prompt) string {
 	case len(f.Writes) > 0:
 		text := changeIn(p).of(f.Writes[0].Spelling)
 		if others := len(f.Writes) - 1; others > 0 {
-			text += " and " + counted(others, "other path")
+			text += " and " + count.Of(others, "other path")
 		}
 		return text
 	case len(f.Reads) > 0 && f.ReadOnly == agenttool.Yes:
@@ -220,7 +221,7 @@ func written(paths []agenttool.Path, by int) (own []agenttool.Path) {
 // named lists paths. Many are named by their number, and by the directory that holds them all.
 func named(paths []agenttool.Path) string {
 	if len(paths) > maxNames {
-		text := counted(len(paths), "path")
+		text := count.Of(len(paths), "path")
 		if dir := common(paths); dir != "" {
 			text += " below " + dir
 		}

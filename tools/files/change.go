@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 )
 
 // maxAttempts is how often a change is retried after another process changed the file.
@@ -194,13 +195,13 @@ func unchanged(was *document, result changeResult) agenttool.Output {
 // report describes a change: one line, the diff, and the numbers.
 func report(was *document, result changeResult, diff string) agenttool.Output {
 	var line string
-	size := plural(result.BytesAfter, "byte")
+	size := count.Grouped(result.BytesAfter, "byte", "bytes")
 	switch {
 	case result.Created:
-		line = fmt.Sprintf("created %s: %s, %s", was.path.Spelling, plural(result.AddedLines, "line"), size)
+		line = fmt.Sprintf("created %s: %s, %s", was.path.Spelling, count.Grouped(result.AddedLines, "line", "lines"), size)
 	case result.Replacements > 0:
 		line = fmt.Sprintf("edited %s: %s, +%d −%d lines", was.path.Spelling,
-			plural(result.Replacements, "replacement"), result.AddedLines, result.RemovedLines)
+			count.Grouped(result.Replacements, "replacement", "replacements"), result.AddedLines, result.RemovedLines)
 	default:
 		line = fmt.Sprintf("wrote %s: +%d −%d lines, %s", was.path.Spelling, result.AddedLines, result.RemovedLines, size)
 	}
@@ -227,11 +228,4 @@ func artifact(p agenttool.Path, digest string, size int) agenttool.Ref {
 // fileURI is the address of a file.
 func fileURI(p agenttool.Path) string {
 	return (&url.URL{Scheme: "file", Path: p.Absolute}).String()
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return grouped(int64(n)) + " " + what + "s"
 }

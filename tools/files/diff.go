@@ -7,6 +7,7 @@ import (
 
 	udiff "github.com/aymanbagabas/go-udiff"
 
+	"toolhost/agenttool/count"
 	"toolhost/agenttool/cut"
 )
 
@@ -39,7 +40,7 @@ func compare(was *document, now revision) difference {
 	if len(before) > maxCompared || len(after) > maxCompared {
 		d := difference{added: countLines(after), removed: countLines(before), cut: true}
 		d.text = fmt.Sprintf("--- %s\n+++ %s\n[too large to compare: from line %d on, about %s lines became %s]\n",
-			from, to, 1+bytes.Count(was.text[:start], []byte{'\n'}), grouped(int64(d.removed)), grouped(int64(d.added)))
+			from, to, 1+bytes.Count(was.text[:start], []byte{'\n'}), count.Thousands(d.removed), count.Thousands(d.added))
 		return d
 	}
 	u, err := udiff.ToUnifiedDiff(from, to, string(before), lineEdits(string(before), string(after)), contextLines)
@@ -146,7 +147,7 @@ func clipDiff(text string) (string, bool) {
 	if end == 0 {
 		kept = cut.Head(text, maxDiff) + "\n"
 	}
-	return kept + fmt.Sprintf("[diff cut: %s more lines]\n", grouped(int64(strings.Count(text[end:], "\n")))), true
+	return kept + fmt.Sprintf("[diff cut: %s more lines]\n", count.Thousands(strings.Count(text[end:], "\n"))), true
 }
 
 // countLines counts lines, including a last one without an end.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 )
 
 // The error for an ambiguous string counts up to maxCounted matches and names the lines of the first maxPlaces.
@@ -161,20 +162,20 @@ func noMatch(text []byte, old string, terminator byte) error {
 
 // manyMatches returns the error for an ambiguous string, with the places of its matches.
 func manyMatches(text []byte, p pattern, terminator byte) error {
-	count, line, counted := 0, 1, 0
+	found, line, counted := 0, 1, 0
 	var places []string
-	for at := p.next(text, 0); at >= 0 && count < maxCounted; at = p.next(text, at+1) {
-		if count++; len(places) < maxPlaces {
+	for at := p.next(text, 0); at >= 0 && found < maxCounted; at = p.next(text, at+1) {
+		if found++; len(places) < maxPlaces {
 			line += bytes.Count(text[counted:at], []byte{terminator})
 			counted = at
 			places = append(places, fmt.Sprint(line))
 		}
 	}
-	if count > maxPlaces {
+	if found > maxPlaces {
 		places = append(places, "…")
 	}
-	times := grouped(int64(count))
-	if count == maxCounted {
+	times := count.Thousands(found)
+	if found == maxCounted {
 		times = "at least " + times
 	}
 	e := agenttool.Failure(agenttool.InvalidArguments, "many_matches", fmt.Sprintf(

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"toolhost/agenttool/count"
 )
 
 const (
@@ -98,7 +100,7 @@ func (p *page) endLine() {
 func (p *page) show(number int64) {
 	mark := ""
 	if p.chars > maxLineChars {
-		mark = fmt.Sprintf("… [+%s characters]", grouped(int64(p.chars-maxLineChars)))
+		mark = fmt.Sprintf("… [+%s characters]", count.Thousands(p.chars-maxLineChars))
 	}
 	size := min(p.chars, maxLineChars) + utf8.RuneCountInString(mark) + len("123456\t\n")
 	length := len(p.current) + len(mark) + len("123456\t\n")
@@ -144,13 +146,4 @@ func (c *content) pageOf(ctx context.Context, r pageRequest) (*page, error) {
 		p.endLine()
 	}
 	return p, err
-}
-
-// grouped writes n with commas: 40,211.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 )
 
 // patchInput is the normalised input of a patch.
@@ -342,7 +343,7 @@ func patchReport(files []*patchedFile) agenttool.Output {
 		diff.WriteString(d.text)
 	}
 	result.Note = strings.Join(lines, "; ")
-	summary := fmt.Sprintf("patched %s, +%d −%d lines", plural(len(files), "file"), result.AddedLines, result.RemovedLines)
+	summary := fmt.Sprintf("patched %s, +%d −%d lines", count.Grouped(len(files), "file", "files"), result.AddedLines, result.RemovedLines)
 	return agenttool.Output{
 		Content: []agenttool.Content{
 			agenttool.Text(strings.Join(lines, "\n")), {Type: "diff", Diff: diff.String(), MediaType: "text/x-diff"},

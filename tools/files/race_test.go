@@ -136,7 +136,7 @@ const (
 func TestTwoProcessesLoseNoUpdate(t *testing.T) {
 	dir := t.TempDir()
 	if given := os.Getenv(counterFile); given != "" {
-		count(t, given)
+		countIn(t, given)
 		return
 	}
 	p := projectIn(t, dir, Options{})
@@ -162,7 +162,7 @@ func TestTwoProcessesLoseNoUpdate(t *testing.T) {
 }
 
 // count adds one to the counter, a thousand times.
-func count(t *testing.T, dir string) {
+func countIn(t *testing.T, dir string) {
 	p := projectIn(t, dir, Options{})
 	line := regexp.MustCompile(`^head\ncount: (\d+)\ntail\n$`)
 	for done := 0; done < counterEdits; {

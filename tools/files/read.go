@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/tools/workspace"
 )
 
@@ -160,7 +161,7 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 		return c.showImage(held, media, result)
 	case held.form.binary:
 		result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
-		out, err := output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, grouped(held.size))
+		out, err := output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, count.Thousands(held.size))
 		out.Content = append(out.Content, c.fileBlock(result))
 		return out, err
 	case held.form.empty:
@@ -215,7 +216,7 @@ func (c *readCall) showImage(held *content, media string, result readResult) (ag
 	result.Kind, result.MediaType = "image", media
 	if limit := c.options.share(16, maxImage); held.size > limit {
 		return output(result, "%s is an image (%s) of %s bytes: more than %d MiB is not shown", c.spelling(), media,
-			grouped(held.size), limit>>20)
+			count.Thousands(held.size), limit>>20)
 	}
 	data := held.held
 	if data == nil {
@@ -225,7 +226,7 @@ func (c *readCall) showImage(held *content, media string, result readResult) (ag
 		}
 	}
 	c.remember(held, span{1, held.form.lines()})
-	out, err := output(result, "%s: %s, %s bytes", c.spelling(), media, grouped(held.size))
+	out, err := output(result, "%s: %s, %s bytes", c.spelling(), media, count.Thousands(held.size))
 	out.Content = append(out.Content, agenttool.Content{
 		Type: "image", Data: base64.StdEncoding.EncodeToString(data), MediaType: media,
 	})
@@ -240,7 +241,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 	}
 	if first > total {
 		return agenttool.Output{}, invalid("/offset",
-			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, c.spelling(), grouped(total)))
+			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, c.spelling(), count.Thousands(total)))
 	}
 	shown, err := held.pageOf(ctx, c.request(first, total))
 	if err == nil {
@@ -294,9 +295,9 @@ func pageFacts(k cachedSurvey) *shownPage {
 // total returns the number of lines for a reader.
 func (p *shownPage) total() string {
 	if p.SeenBytes > 0 {
-		return "at least " + grouped(p.TotalLines)
+		return "at least " + count.Thousands(p.TotalLines)
 	}
-	return grouped(p.TotalLines)
+	return count.Thousands(p.TotalLines)
 }
 
 // pageNotes returns remarks for a reader of the page.

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/tools/racy"
 )
 
@@ -380,21 +381,21 @@ func TestLargeReadIsBoundedAndHonoursContext(t *testing.T) {
 func TestTotalOfALargeFile(t *testing.T) {
 	p := newProject(t, Options{})
 	line := strings.Repeat("x", 99) + "\n"
-	count := 3 * digestLimit / 2 / len(line)
-	p.put("f", strings.Repeat(line, count))
+	length := 3 * digestLimit / 2 / len(line)
+	p.put("f", strings.Repeat(line, length))
 	r, text := p.readInput(in{"path": "f", "limit": 2})
-	if r.SeenBytes == 0 || r.SeenBytes >= r.SizeBytes || r.TotalLines >= int64(count) || r.NextOffset != 3 || !r.FinalNewline ||
+	if r.SeenBytes == 0 || r.SeenBytes >= r.SizeBytes || r.TotalLines >= int64(length) || r.NextOffset != 3 || !r.FinalNewline ||
 		!strings.Contains(text, "[lines 1–2 of at least ") {
 		t.Errorf("first page: %+v, %q", *r.shownPage, text)
 	}
 	for _, offset := range []int{-1, 1} {
 		r, text = p.readInput(in{"path": "f", "offset": offset, "limit": 1})
-		if r.SeenBytes != 0 && offset < 0 || offset < 0 && r.TotalLines != int64(count) || offset < 0 && strings.Contains(text, "at least") {
+		if r.SeenBytes != 0 && offset < 0 || offset < 0 && r.TotalLines != int64(length) || offset < 0 && strings.Contains(text, "at least") {
 			t.Errorf("from %d: %+v, %q", offset, *r.shownPage, text)
 		}
 	}
-	_, err := p.run("read", in{"path": "f", "offset": count + 1})
-	wantError(t, err, agenttool.InvalidArguments, "bad_value", grouped(int64(count))+" lines")
+	_, err := p.run("read", in{"path": "f", "offset": length + 1})
+	wantError(t, err, agenttool.InvalidArguments, "bad_value", count.Thousands(length)+" lines")
 }
 
 func TestLineIndexStaysSmall(t *testing.T) {

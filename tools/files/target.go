@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/tools/workspace"
 )
 
@@ -235,7 +236,7 @@ func (t *target) read(limit int64) ([]byte, error) {
 func tooLarge(name string, size, limit int64) error {
 	return agenttool.Failure(agenttool.InvalidArguments, "too_large", fmt.Sprintf(
 		"%s would have to be held in memory with %s bytes: the limit is %d MiB; use the shell (sed, a script)",
-		name, grouped(size), limit>>20))
+		name, count.Thousands(size), limit>>20))
 }
 
 // errMoved means that another process changed the file between two checks. The change is retried from the start.

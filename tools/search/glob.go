@@ -11,6 +11,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/tools/search/engine"
 )
 
@@ -219,7 +220,7 @@ func (r *globReport) output(sum engine.Summary) agenttool.Output {
 	n.ending(r.end, "narrow it with path or a longer pattern")
 	n.list("skipped", amount{r.result.Skipped.Denied, denied}, amount{r.result.Skipped.Unreadable, "unreadable"}, amount{r.result.Skipped.Special, specials})
 	if r.page.total == 0 {
-		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", plural(sum.Searched, "name"), r.naming.where())
+		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", count.Of(sum.Searched, "name"), r.naming.where())
 		n.leftOut(sum.Listed)
 	}
 	r.text.WriteString(n.String())
@@ -230,6 +231,6 @@ func (r *globReport) output(sum engine.Summary) agenttool.Output {
 	return agenttool.Output{
 		Content:    []agenttool.Content{agenttool.Text(r.text.String())},
 		Structured: r.result,
-		Summary:    atLeast + plural(r.page.total, "file"),
+		Summary:    atLeast + count.Of(r.page.total, "file"),
 	}
 }

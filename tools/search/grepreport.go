@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/tools/search/engine"
 )
 
@@ -207,7 +208,7 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 	n.list("skipped", amount{sum.Skipped.Denied, denied}, amount{sum.Skipped.Binary, "binary with matches"}, amount{sum.Skipped.Unreadable, "unreadable"},
 		amount{sum.Skipped.Special, specials}, amount{sum.Skipped.TooLarge, "too large to search to its end"})
 	if r.page.total == 0 {
-		fmt.Fprintf(&r.text, "No matches. Searched %s in %s.\n", plural(r.result.FilesSearched, "file"), r.naming.where())
+		fmt.Fprintf(&r.text, "No matches. Searched %s in %s.\n", count.Of(r.result.FilesSearched, "file"), r.naming.where())
 		n.leftOut(sum.Listed)
 	}
 	r.text.WriteString(n.String())
@@ -224,9 +225,9 @@ func (r *grepReport) summary() string {
 		at = "at least "
 	}
 	if r.input.OutputMode != contentMode {
-		return at + plural(r.page.total, "file") + " with matches"
+		return at + count.Of(r.page.total, "file") + " with matches"
 	}
-	return fmt.Sprintf("%s%s, %s searched", at, plural(r.page.total, "matching line"), plural(r.result.FilesSearched, "file"))
+	return fmt.Sprintf("%s%s, %s searched", at, count.Of(r.page.total, "matching line"), count.Of(r.result.FilesSearched, "file"))
 }
 
 // jsonSize returns the size of s in JSON, with the escapes of encoding/json.

@@ -148,11 +148,3 @@ func (n *notes) ending(e end, remedy string) {
 		n.add("canceled, the search is not complete")
 	}
 }
-
-// plural returns "1 file" or "n files".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 )
 
 // maxCommand is the longest command in bytes: the kernel takes no longer argument than 128 KiB with its final NUL.
@@ -46,7 +47,7 @@ func (in input) check() error {
 	case len(in.Command) > maxCommand:
 		return invalid("/command", "command_too_long", fmt.Sprintf(
 			"the command has %s, the system takes %s: write it to a file and run that",
-			count(len(in.Command), "byte", "bytes"), thousands(maxCommand)))
+			count.Grouped(len(in.Command), "byte", "bytes"), count.Thousands(maxCommand)))
 	case in.TimeoutMS < 0 || in.TimeoutMS > maxTimeout.Milliseconds():
 		return invalid("/timeout_ms", "bad_timeout", fmt.Sprintf(
 			"timeout_ms is %d: it must be between 1 and %d", in.TimeoutMS, maxTimeout.Milliseconds()))

@@ -57,15 +57,3 @@ func verb(n int, one, many string) string {
 	}
 	return many
 }
-
-// count writes a number of things: "1 byte", "12,345 bytes".
-func count(n int, one, many string) string { return thousands(n) + " " + verb(n, one, many) }
-
-// thousands writes n, which is not negative, in groups of three digits.
-func thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}

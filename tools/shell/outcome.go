@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/sandbox"
 	"toolhost/sandbox/proxy"
 	"toolhost/tools/job"
@@ -186,11 +187,11 @@ func (o *outcome) notes() []string {
 		n.add("localhost in the sandbox is the session's own: servers that run outside of it are not reached; start the server with run_in_background")
 	}
 	if len(o.report.Holders) > 0 {
-		n.add("%s still %s the output of the command: %s", count(len(o.report.Holders), "process", "processes"),
+		n.add("%s still %s the output of the command: %s", count.Grouped(len(o.report.Holders), "process", "processes"),
 			verb(len(o.report.Holders), "holds", "hold"), describe(o.report.Holders))
 	}
 	if r := o.report.Running; o.report.State == agenttool.JobLingering {
-		n.add("%s on as job %s (%s): read what %s with shell_output, end with shell_kill", count(len(r), "process goes", "processes go"),
+		n.add("%s on as job %s (%s): read what %s with shell_output, end with shell_kill", count.Grouped(len(r), "process goes", "processes go"),
 			o.job.ID(), someOf(r), verb(len(r), "it says", "they say"))
 	}
 	n.addPorts(o.job, o.report.Ports)
@@ -269,7 +270,7 @@ func exitOf(e *job.Ending) (code *int, signal string) {
 // summary returns one line for a person.
 func (o *outcome) summary() string {
 	took := o.report.Age.Round(time.Millisecond)
-	said := count(int(o.stats.Bytes), "byte", "bytes") + " of output"
+	said := count.Grouped(o.stats.Bytes, "byte", "bytes") + " of output"
 	e := o.report.Ending
 	switch {
 	case o.why == canceled:

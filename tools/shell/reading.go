@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/tools/job"
 	"toolhost/tools/job/output"
 )
@@ -91,7 +92,7 @@ func (r *reading) output() agenttool.Output {
 	}
 	out := agenttool.Output{
 		Content: []agenttool.Content{agenttool.Text(text)}, Structured: r,
-		Summary: fmt.Sprintf("job %s %s, %s of output", r.Job, r.status(), count(int(r.Bytes), "byte", "bytes")),
+		Summary: fmt.Sprintf("job %s %s, %s of output", r.Job, r.status(), count.Grouped(r.Bytes, "byte", "bytes")),
 	}
 	out.Content = append(out.Content, agenttool.Text(strings.Join(r.notes(), "\n")))
 	return out
@@ -135,7 +136,7 @@ func (r *reading) notes() []string {
 		n.add("nothing matched")
 	}
 	if r.Matches != nil {
-		n.add("%s", count(int(*r.Matches), "line matches", "lines match"))
+		n.add("%s", count.Grouped(*r.Matches, "line matches", "lines match"))
 	}
 	switch {
 	case r.More && r.Matches != nil:

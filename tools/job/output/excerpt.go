@@ -3,7 +3,8 @@ package output
 import (
 	"bytes"
 	"fmt"
-	"strconv"
+
+	"toolhost/agenttool/count"
 )
 
 // Excerpt is the beginning and the end of a stream's text.
@@ -50,26 +51,9 @@ func JoinLines(parts ...string) string {
 
 // String describes the omission: "12,345 bytes (lines 210–4,511)".
 func (o Omission) String() string {
-	lines := "line " + thousands(o.From)
+	lines := "line " + count.Thousands(o.From)
 	if o.To > o.From {
-		lines = "lines " + thousands(o.From) + "–" + thousands(o.To)
+		lines = "lines " + count.Thousands(o.From) + "–" + count.Thousands(o.To)
 	}
-	return fmt.Sprintf("%s (%s)", Count(o.Bytes, "byte", "bytes"), lines)
-}
-
-// Count formats a non-negative number of things: "1 byte", "12,345 bytes".
-func Count(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
-}
-
-// thousands formats n in groups of three digits.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return fmt.Sprintf("%s (%s)", count.Grouped(o.Bytes, "byte", "bytes"), lines)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 )
@@ -63,7 +64,7 @@ func rest(p *page, all int, none string) {
 	case all == 0:
 		p.add(Faint, 4, "  "+none)
 	case all > maxFeed:
-		p.add(Faint, 4, fmt.Sprintf("  and %s more", Thousands(all-maxFeed)))
+		p.add(Faint, 4, fmt.Sprintf("  and %s more", count.Thousands(all-maxFeed)))
 	}
 }
 

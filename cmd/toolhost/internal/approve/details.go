@@ -211,12 +211,3 @@ func SuggestedRules(p Prompt, n int) []string {
 	}
 	return lines
 }
-
-// Thousands writes a number with commas.
-func Thousands(n int) string {
-	digits := fmt.Sprint(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}

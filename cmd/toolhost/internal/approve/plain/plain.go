@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/approve"
 )
@@ -167,7 +168,7 @@ func (t *Talk) show(it *approve.Item, most int) {
 	}
 	t.cut[it.Number] = slices.ContainsFunc(lines[most:], func(line approve.Line) bool { return line.Asks })
 	if rest > 0 {
-		t.print("… %s more lines: show %d prints all", approve.Thousands(rest), it.Number)
+		t.print("… %s more lines: show %d prints all", count.Thousands(rest), it.Number)
 	}
 	t.print("prompt %d, answers: %s", it.Number, strings.Join(t.answers(it), ", "))
 }

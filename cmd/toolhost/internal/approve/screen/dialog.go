@@ -3,6 +3,7 @@ package screen
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"toolhost/agenttool/count"
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
@@ -80,12 +81,12 @@ func more(total, offset, height int) string {
 	case below == 0:
 		return "… " + lines(offset) + " above; this is the end"
 	case offset == 0:
-		return "… " + approve.Thousands(below) + " more " + plural(below) + ", space to scroll"
+		return "… " + count.Thousands(below) + " more " + plural(below) + ", space to scroll"
 	}
-	return "… " + lines(offset) + " above, " + approve.Thousands(below) + " more below, space to scroll"
+	return "… " + lines(offset) + " above, " + count.Thousands(below) + " more below, space to scroll"
 }
 
-func lines(n int) string { return approve.Thousands(n) + " " + plural(n) }
+func lines(n int) string { return count.Thousands(n) + " " + plural(n) }
 
 func plural(n int) string {
 	if n == 1 {
