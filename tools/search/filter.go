@@ -178,7 +178,7 @@ func parseFilter(pattern, language string) (*filter, error) {
 	if language == "" {
 		return f, nil
 	}
-	known := fileTypes[language]
+	known := fileTypes()[language]
 	if known == nil {
 		return nil, unknownType(language)
 	}

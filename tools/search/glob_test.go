@@ -170,7 +170,7 @@ func TestGlobNamesThatAreNotUTF8(t *testing.T) {
 }
 
 func TestTypes(t *testing.T) {
-	for name, patterns := range fileTypes {
+	for name, patterns := range fileTypes() {
 		if len(patterns) == 0 || strings.ToLower(name) != name {
 			t.Errorf("type %q: %q", name, patterns)
 		}
