@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -85,32 +86,13 @@ func stringOr(b []byte, text *string, object any) error {
 }
 
 // answerSchema is the form of an answer. Unknown keys are an error: a misspelt deny must not count as silence.
-const answerSchema = `{
-  "type": "object", "additionalProperties": false,
-  "properties": {
-    "message": {"type": "string"},
-    "progress": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": false, "required": ["message"],
-      "properties": {"message": {"type": "string"}, "percent": {"type": "number", "minimum": 0, "maximum": 100}}}]},
-    "permission_result": {"type": "object", "additionalProperties": false, "required": ["behavior"],
-      "properties": {"behavior": {"enum": ["allow", "ask", "deny", "passthrough"]}, "reason": {"type": "string"}}},
-    "updated_input": {"type": "object"},
-    "additional_context": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "object",
-      "additionalProperties": false, "required": ["text"], "properties": {"text": {"type": "string"}}}]}},
-    "stop": {"type": "object", "additionalProperties": false, "properties": {"reason": {"type": "string"}}},
-    "updated_output": {"anyOf": [{"type": "string"}, {"type": "object", "additionalProperties": false, "minProperties": 1,
-      "properties": {
-        "structured_content": {"type": "object"},
-        "content": {"type": "array", "minItems": 1, "items": {"type": "object", "additionalProperties": false,
-          "required": ["type"], "properties": {
-            "type": {"enum": ["text", "image", "log", "diff", "resource_link"]}, "text": {"type": "string"},
-            "data": {"type": "string"}, "media_type": {"type": "string"}, "uri": {"type": "string"},
-            "name": {"type": "string"}, "diff": {"type": "string"}}}}}}]}
-  }
-}`
+//
+//go:embed answer.schema.json
+var answerSchema []byte
 
 // compiledAnswer is compiled when the first hook has answered.
 var compiledAnswer = sync.OnceValue(func() *validate.Schema {
-	s, err := validate.Compile(json.RawMessage(answerSchema))
+	s, err := validate.Compile(answerSchema)
 	if err != nil {
 		panic("hook: the schema of answers: " + err.Error())
 	}
