@@ -131,8 +131,7 @@ func (e *Error) RetryAfter(d time.Duration) *Error {
 // AsError returns the Error in err's chain, or a new one that carries err's text: that of [SystemFailure] if the system
 // failed, else one of the class fallback.
 func AsError(err error, fallback ErrorClass) *Error {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
 	if e := SystemFailure(err.Error(), err); e != nil {

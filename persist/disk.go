@@ -209,12 +209,10 @@ func (d *disk) finish() error {
 
 // rootCause returns the errno of err if there is one.
 func rootCause(err error) error {
-	var errno unix.Errno
-	if errors.As(err, &errno) {
+	if errno, ok := errors.AsType[unix.Errno](err); ok {
 		return errno
 	}
-	var e *agenttool.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*agenttool.Error](err); ok {
 		return errors.New(e.Code)
 	}
 	return err

@@ -26,8 +26,7 @@ var (
 // unavailable returns the error for a journal in dir that cannot be written, with a remedy. It returns the package's
 // own errors unchanged.
 func unavailable(dir string, err error) error {
-	var known *agenttool.Error
-	if errors.As(err, &known) {
+	if _, ok := errors.AsType[*agenttool.Error](err); ok {
 		return err
 	}
 	return agenttool.Failure(agenttool.DependencyUnavailable, "journal_unavailable",

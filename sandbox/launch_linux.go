@@ -142,8 +142,7 @@ func (p *Process) launch(made *plan) error {
 
 // startError is the error for a command that did not start.
 func (p *Process) startError(err error) error {
-	var e *agenttool.Error
-	if errors.As(err, &e) {
+	if _, ok := errors.AsType[*agenttool.Error](err); ok {
 		return err
 	}
 	return setupFailed(err)

@@ -101,8 +101,7 @@ func cause(err error) string {
 
 // isShortage reports whether err is one of the shortages. That the machine allows no namespaces is none.
 func isShortage(err error) bool {
-	var without noNamespaces
-	if errors.As(err, &without) && without.forbidden() {
+	if without, ok := errors.AsType[noNamespaces](err); ok && without.forbidden() {
 		return false
 	}
 	return errors.Is(err, errStalled) || is(err, shortages)

@@ -245,8 +245,7 @@ func setupFailed(err error) error {
 // shortage is agenttool.Shortage for errors of making a sandbox. EAGAIN is an answer of clone(2), and the kernel says ENOSPC for namespaces
 // that it does not allow.
 func shortage(doing string, err error) error {
-	var without noNamespaces
-	if errors.As(err, &without) && without.forbidden() {
+	if without, ok := errors.AsType[noNamespaces](err); ok && without.forbidden() {
 		return nil
 	}
 	if errors.Is(err, errStalled) {

@@ -38,7 +38,7 @@ func decode(o Options, source, file string, content []byte) (*Settings, []Proble
 	var err error
 	if d.doc, err = jsonc.Parse(content); err != nil {
 		p := Problem{File: file, Message: err.Error()}
-		if e := (*jsonc.SyntaxError)(nil); errors.As(err, &e) {
+		if e, ok := errors.AsType[*jsonc.SyntaxError](err); ok {
 			p.Line, p.Column = e.Line, e.Column
 		}
 		return nil, []Problem{p}

@@ -56,8 +56,7 @@ var (
 
 // bare strips the path from an error, since a problem already names it.
 func bare(err error) error {
-	var p *fs.PathError
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
 	}
 	return err

@@ -39,8 +39,8 @@ func decode(data []byte) (any, *problem) {
 func syntaxError(data []byte) string {
 	var v json.RawMessage
 	err := json.Unmarshal(data, &v)
-	var syntax *json.SyntaxError
-	if !errors.As(err, &syntax) {
+	syntax, ok := errors.AsType[*json.SyntaxError](err)
+	if !ok {
 		return "it cannot be read"
 	}
 	return fmt.Sprintf("%s (byte %d)", syntax, syntax.Offset)

@@ -114,8 +114,7 @@ func (s *Schema) problems(v any) []problem {
 	if err == nil {
 		return nil
 	}
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
 		if found := (reader{input: v, parts: s.parts(), spent: &effort{}}).problems(invalid); len(found) > 0 {
 			return found
 		}

@@ -166,8 +166,8 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 
 // named adds the file, and the index of the edit if there are several, to err.
 func (r editReviser) named(err error, file string, index int) error {
-	var failure *agenttool.Error
-	if !errors.As(err, &failure) {
+	failure, ok := errors.AsType[*agenttool.Error](err)
+	if !ok {
 		return err
 	}
 	clear := *failure

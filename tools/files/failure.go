@@ -33,7 +33,7 @@ func ioFailure(doing, name string, err error) error {
 	}
 	class, code := agenttool.ExecutionFailed, "io_error"
 	reason := err.Error()
-	if path := (*os.PathError)(nil); errors.As(err, &path) {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
 		reason = path.Err.Error()
 	}
 	switch {

@@ -24,8 +24,7 @@ func (t *target) commit(s *session, data, old []byte) (inPlace string, err error
 		return "", ioFailure("write", t.path.Spelling, t.create(s, data))
 	}
 	err = t.replace(s, data, old)
-	var kept lossError
-	if errors.As(err, &kept) {
+	if kept, ok := errors.AsType[lossError](err); ok {
 		return string(kept), ioFailure("write", t.path.Spelling, t.rewrite(s, data, old))
 	}
 	return "", ioFailure("write", t.path.Spelling, err)

@@ -326,8 +326,7 @@ func pathError(code, name string, err error) error {
 
 // reason strips the call and the path that os errors repeat.
 func reason(err error) error {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
+	if pe, ok := errors.AsType[*os.PathError](err); ok {
 		return pe.Err
 	}
 	return err

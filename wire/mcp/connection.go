@@ -173,8 +173,7 @@ const codeRejected = -32005
 
 // code returns the JSON-RPC code of an error, 0 if it has none.
 func code(err error) int64 {
-	var coded *jsonrpc.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return coded.Code
 	}
 	return 0
@@ -183,8 +182,7 @@ func code(err error) int64 {
 // wireError is the error for a client: an error without a code is internal.
 func wireError(err error) *jsonrpc.Error {
 	e := &jsonrpc.Error{Code: code(err), Message: cut.Short(err.Error(), maxErrorText)}
-	var coded *jsonrpc.Error
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		e.Data = coded.Data
 	}
 	switch {

@@ -109,8 +109,7 @@ func checkID(id json.RawMessage) *Error {
 func syntaxError(line []byte) error {
 	var v any
 	err := json.Unmarshal(line, &v)
-	var syntax *json.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("%v at byte %d", err, syntax.Offset)
 	}
 	return err

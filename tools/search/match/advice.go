@@ -13,8 +13,8 @@ import (
 
 // badPattern converts an error of regexp/syntax into one that names the place and the remedy.
 func badPattern(expr string, err error) error {
-	var bad *syntax.Error
-	if !errors.As(err, &bad) {
+	bad, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
 		return patternError(expr, err.Error())
 	}
 	at := strings.Index(expr, bad.Expr)

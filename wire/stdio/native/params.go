@@ -28,8 +28,7 @@ func decode(params json.RawMessage, p any) error {
 		return err
 	}
 	err := json.Unmarshal(params, p)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: %s is a %s; it must be %s", wrong.Field, wrong.Value, typeName(wrong.Type))
 	}
 	if err != nil {

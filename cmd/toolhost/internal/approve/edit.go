@@ -71,8 +71,7 @@ func ParseInput(text string) (json.RawMessage, error) {
 		err = json.Compact(&b, []byte(text))
 	}
 	if err != nil {
-		var syntaxErr *json.SyntaxError
-		if errors.As(err, &syntaxErr) {
+		if syntaxErr, ok := errors.AsType[*json.SyntaxError](err); ok {
 			before := text[:min(int(syntaxErr.Offset), len(text))]
 			return nil, fmt.Errorf("line %d: %w", 1+strings.Count(before, "\n"), err)
 		}

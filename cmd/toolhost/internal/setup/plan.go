@@ -85,7 +85,7 @@ func NewPlan(t Target, p Places) (*Plan, error) {
 
 // leftAlone names the file and the line of an error.
 func leftAlone(path string, err error) error {
-	if at := (*edit.LineError)(nil); errors.As(err, &at) {
+	if at, ok := errors.AsType[*edit.LineError](err); ok {
 		return fmt.Errorf("%s:%d: %s; the file is left as it is", path, at.Line, at.Message)
 	}
 	return fmt.Errorf("%s: %w; the file is left as it is", path, err)

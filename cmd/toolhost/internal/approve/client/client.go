@@ -194,7 +194,7 @@ func (c *Client) Try(session string, id agenttool.DecisionID, rules []string) (t
 	if err == nil {
 		err = s.ask("agenttool/try", map[string]any{"decision_id": id, "rules": rules}, &t)
 	}
-	if refused := (*stdio.Error)(nil); errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*stdio.Error](err); ok {
 		err = errors.New(strings.TrimPrefix(refused.Message, "invalid params: "))
 	}
 	return t, err

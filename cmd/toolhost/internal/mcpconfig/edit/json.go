@@ -28,7 +28,7 @@ func openJSON(content []byte) (document, error) {
 
 func (d *jsonDocument) read(content []byte) error {
 	doc, err := jsonc.Parse(content)
-	if e := (*jsonc.SyntaxError)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*jsonc.SyntaxError](err); ok {
 		return &LineError{e.Line, e.Error()}
 	}
 	d.content, d.doc = content, doc
