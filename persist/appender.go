@@ -79,12 +79,10 @@ func (p *Pending) Wait(limit time.Duration) (first int64, err error) {
 	if p.soon() {
 		return p.first, p.err
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-p.done:
 		return p.first, p.err
-	case <-timer.C:
+	case <-time.After(limit):
 		return 0, ErrPending
 	}
 }
@@ -110,9 +108,7 @@ func (p *Pending) within(ctx context.Context) error {
 	}
 	limit := (<-chan time.Time)(nil)
 	if _, ok := ctx.Deadline(); !ok {
-		timer := time.NewTimer(stallLimit)
-		defer timer.Stop()
-		limit = timer.C
+		limit = time.After(stallLimit)
 	}
 	select {
 	case <-p.done:
@@ -157,8 +153,7 @@ func (l *load) full(p *Pending) bool {
 
 // makeRoom waits for room while the disk makes progress. The caller holds a.mu.
 func (a *appender) makeRoom(p *Pending) bool {
-	timer := time.NewTimer(a.limits.write)
-	defer timer.Stop()
+	limit := time.After(a.limits.write)
 	for a.full(p) && !a.stuck(a.limits.stall) {
 		if a.freed == nil {
 			a.freed = make(chan struct{})
@@ -168,7 +163,7 @@ func (a *appender) makeRoom(p *Pending) bool {
 		over := false
 		select {
 		case <-freed:
-		case <-timer.C:
+		case <-limit:
 			over = true
 		}
 		a.mu.Lock()
@@ -280,12 +275,10 @@ func within[T any](limit time.Duration, do func() (T, error), late func(T)) (T, 
 			late(value)
 		}
 	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-done:
 		return value, err
-	case <-timer.C:
+	case <-time.After(limit):
 		if made.claim() {
 			var none T
 			return none, ErrPending

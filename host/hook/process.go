@@ -122,14 +122,12 @@ func (p *process) attend(stdin [][]byte) {
 
 // await returns when the process has ended, with nil, or must be.
 func (p *process) await(ctx context.Context, timeout time.Duration) error {
-	timer := time.NewTimer(timeout)
-	defer timer.Stop()
 	select {
 	case <-p.Exited():
 		return nil
 	case <-p.stdout.full:
 		return errFlood
-	case <-timer.C:
+	case <-time.After(timeout):
 		return errTimeout
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -146,11 +144,9 @@ func (p *process) end() {
 
 // within waits until the process has ended, for at most d.
 func (p *process) within(d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-p.Exited():
-	case <-timer.C:
+	case <-time.After(d):
 	}
 }
 

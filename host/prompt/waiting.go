@@ -74,8 +74,7 @@ func (p *Waiting) await(ctx context.Context) (Outcome, error) {
 		return Outcome{}, err
 	}
 	limit := p.broker.inForce().timeout()
-	timer, look := time.NewTimer(limit), time.NewTicker(lookEvery)
-	defer timer.Stop()
+	expired, look := time.After(limit), time.NewTicker(lookEvery)
 	defer look.Stop()
 	for {
 		select {
@@ -85,7 +84,7 @@ func (p *Waiting) await(ctx context.Context) (Outcome, error) {
 			return Outcome{}, context.Cause(ctx)
 		case <-p.gone:
 			return Outcome{}, Unanswerable(p.Shown.Decision, Nobody)
-		case <-timer.C:
+		case <-expired:
 			return Outcome{}, agenttool.Failure(agenttool.ApprovalRejected, "approval_expired",
 				fmt.Sprintf("nobody answered the prompt within %s; ask again when somebody is there", limit))
 		case <-look.C:

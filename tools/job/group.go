@@ -88,11 +88,9 @@ func (g *group) end(ctx context.Context, sig syscall.Signal, grace time.Duration
 
 // within reports whether all processes end within d.
 func (g *group) within(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-g.done:
-	case <-timer.C:
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 	return g.over()

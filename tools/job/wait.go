@@ -123,18 +123,15 @@ func (j *Job) awaitOutput(ctx context.Context, u Until) (matched bool) {
 		if u.Exit || u.Input || u.Quiet > 0 || !w.first.IsZero() { // do not wake up for each line
 			changed = nil
 		}
-		timer := time.NewTimer(next)
 		select {
 		case <-changed:
 		case <-exit:
 		case <-j.group.done:
-		case <-timer.C:
+		case <-time.After(next):
 		case <-ctx.Done():
-			timer.Stop()
 			w.enough(caller)
 			return w.matched
 		}
-		timer.Stop()
 	}
 }
 

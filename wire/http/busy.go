@@ -38,12 +38,10 @@ func (r *room) take(ctx context.Context, n int64) bool {
 	w := &waiter{n, make(chan struct{})}
 	r.line = append(r.line, w)
 	r.mu.Unlock()
-	late := time.NewTimer(r.wait)
-	defer late.Stop()
 	select {
 	case <-w.ready:
 		return true
-	case <-late.C:
+	case <-time.After(r.wait):
 	case <-ctx.Done():
 	}
 	return !r.drop(w)
@@ -143,10 +141,8 @@ func (b *busy) wait(most time.Duration) {
 	idle := make(chan struct{})
 	b.idle = idle
 	b.mu.Unlock()
-	late := time.NewTimer(most)
-	defer late.Stop()
 	select {
 	case <-idle:
-	case <-late.C:
+	case <-time.After(most):
 	}
 }

@@ -83,11 +83,9 @@ func (all *connections) makeRoom() {
 	if shown.After(since) {
 		since = shown
 	}
-	late := time.NewTimer(time.Until(since.Add(all.silent)))
-	defer late.Stop()
 	select {
 	case <-all.left:
-	case <-late.C:
+	case <-time.After(time.Until(since.Add(all.silent))):
 		_ = all.closeStranger(oldest[0])
 	}
 }

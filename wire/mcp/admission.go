@@ -37,11 +37,9 @@ func await(c <-chan struct{}, limit time.Duration) {
 		return
 	default:
 	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
 	select {
 	case <-c:
-	case <-timer.C:
+	case <-time.After(limit):
 	}
 }
 

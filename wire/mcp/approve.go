@@ -172,15 +172,12 @@ func (s *Server) decide(ctx context.Context, f *flight, q question, a prompt.Ans
 			a.Scope = prompt.ScopeOnce
 			continue
 		}
-		timer := time.NewTimer(decideAgain)
 		select {
 		case <-q.over:
-			timer.Stop()
 			return
 		case <-ctx.Done():
-			timer.Stop()
 			return
-		case <-timer.C:
+		case <-time.After(decideAgain):
 		}
 	}
 	s.o.Host.Cancel(f.id, "the answer of the client could not be taken: "+err.Error())

@@ -73,9 +73,7 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight)
 func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	var task <-chan time.Time
 	if knowsTasks(req) {
-		timer := time.NewTimer(s.client(req).taskAfter(s.o.TaskAfter))
-		defer timer.Stop()
-		task = timer.C
+		task = time.After(s.client(req).taskAfter(s.o.TaskAfter))
 	}
 	for {
 		select {

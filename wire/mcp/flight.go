@@ -47,12 +47,10 @@ type question struct {
 
 // endsWithin reports whether the call has ended, at the latest soon.
 func (f *flight) endsWithin(d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-f.ended:
 		return true
-	case <-timer.C:
+	case <-time.After(d):
 		return false
 	}
 }

@@ -213,12 +213,11 @@ func (st *Stream) Drain(ctx context.Context) {
 	for _, c := range connections {
 		c.end()
 	}
-	limit := time.NewTimer(grace)
-	defer limit.Stop()
+	limit := time.After(grace)
 	for _, c := range connections {
 		select {
 		case <-c.closed:
-		case <-limit.C:
+		case <-limit:
 			return
 		}
 	}
@@ -262,12 +261,10 @@ func (st *Stream) abort(idle <-chan struct{}) {
 	for _, r := range st.requests.all() {
 		r.conn.push(cancellation(r.spelled))
 	}
-	limit := time.NewTimer(grace)
-	defer limit.Stop()
 	select {
 	case <-idle:
 		return
-	case <-limit.C:
+	case <-time.After(grace):
 	}
 	for id := range st.requests.all() {
 		st.fail(id, errEnding)

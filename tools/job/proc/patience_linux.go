@@ -34,12 +34,10 @@ func within[T any](pid int, look func() T) (found T, ok bool) {
 		found := look()
 		back <- found
 	}()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
 	select {
 	case found = <-back:
 		return found, true
-	case <-timer.C:
+	case <-time.After(patience):
 	}
 	looks.leave(pid, true)
 	go func() {

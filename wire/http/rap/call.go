@@ -236,12 +236,10 @@ func (c *call) own(tool, input string) (host.Completion, error) {
 	if err != nil {
 		return host.Completion{}, err
 	}
-	limit := time.NewTimer(2 * helperTime)
-	defer limit.Stop()
 	select {
 	case end := <-done:
 		return end, nil
-	case <-limit.C:
+	case <-time.After(2 * helperTime):
 		return host.Completion{}, errors.New("it did not end")
 	case <-s.run.ctx.Done():
 		return host.Completion{}, s.run.ctx.Err()

@@ -45,8 +45,7 @@ func (c *call) follow() {
 		c.stopLocked()
 	}
 	s.mu.Unlock()
-	limit := time.NewTimer(followTime)
-	defer limit.Stop()
+	limit := time.After(followTime)
 	var ticks <-chan time.Time
 	if s.o.ProgressEvery > 0 {
 		ticker := time.NewTicker(s.o.ProgressEvery)
@@ -58,7 +57,7 @@ func (c *call) follow() {
 		select {
 		case <-s.run.ctx.Done():
 			return
-		case <-limit.C:
+		case <-limit:
 			c.finish(fmt.Sprintf("[job %s is followed no longer; shell_output shows what it does]", c.job))
 			return
 		case <-ticks:

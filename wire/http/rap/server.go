@@ -65,10 +65,8 @@ type run struct {
 
 // sleep waits, and reports whether the server still runs then.
 func (r *run) sleep(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	case <-r.ctx.Done():
 		return false

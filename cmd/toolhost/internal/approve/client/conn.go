@@ -256,15 +256,13 @@ func (c *conn) session() string {
 }
 
 func (c *conn) await(result <-chan error) error {
-	timer := time.NewTimer(answerTimeout)
-	defer timer.Stop()
 	select {
 	case err := <-result:
 		if err != nil {
 			c.list() // the prompts on the screen may be outdated
 		}
 		return err
-	case <-timer.C:
+	case <-time.After(answerTimeout):
 		return fmt.Errorf("the session said nothing for %v; it is not known whether this counted", answerTimeout)
 	}
 }
