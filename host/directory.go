@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,9 +86,7 @@ func (p *places) moverBefore(c *call) (m mover, found bool) {
 func (p *places) startOf(b *batch) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b.start == "" {
-		b.start = p.dir
-	}
+	b.start = cmp.Or(b.start, p.dir)
 	return b.start
 }
 

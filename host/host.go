@@ -11,6 +11,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,12 +103,8 @@ func New(o Options) (*Host, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.MaxParallel == 0 {
-		o.MaxParallel = defaultMaxParallel
-	}
-	if o.Policy.Mode == "" {
-		o.Policy.Mode = permissions.Default
-	}
+	o.MaxParallel = cmp.Or(o.MaxParallel, defaultMaxParallel)
+	o.Policy.Mode = cmp.Or(o.Policy.Mode, permissions.Default)
 	reg, err := newRegistry(o.Tools)
 	if err != nil {
 		return nil, fmt.Errorf("host: %w", err)

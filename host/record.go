@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -338,9 +339,7 @@ func (r *record) step(p agenttool.Progress) agenttool.Progress {
 	r.mu.Unlock()
 	p.SchemaVersion, p.InvocationID = agenttool.SchemaVersion, r.id
 	p.ProgressID, p.Timestamp = agenttool.ProgressID(r.journal.ids.New("prog_", now)), agenttool.Timestamp(now)
-	if p.Status == "" {
-		p.Status = "running"
-	}
+	p.Status = cmp.Or(p.Status, "running")
 	return p
 }
 

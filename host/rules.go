@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"sync"
@@ -85,9 +86,7 @@ func (r *rules) amend(policy permissions.Policy) permissions.Policy {
 	defer r.mu.Unlock()
 	old := r.policy
 	policy = policy.With(granted(old)...)
-	if policy.Mode == "" {
-		policy.Mode = permissions.Default
-	}
+	policy.Mode = cmp.Or(policy.Mode, permissions.Default)
 	stays := r.loosened && r.limit == policy.Mode && !policy.Fixed
 	if r.limit = policy.Mode; stays || old.Mode != policy.Mode && old.Mode.Within(policy.Mode) && r.tightened {
 		policy.Mode = old.Mode

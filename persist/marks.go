@@ -1,6 +1,9 @@
 package persist
 
-import "sort"
+import (
+	"cmp"
+	"sort"
+)
 
 // maxMarks bounds the offsets that a journal remembers.
 const maxMarks = 1024
@@ -16,9 +19,7 @@ type mark struct{ seq, off int64 }
 
 // add records that line seq begins at off.
 func (m *marks) add(seq, off int64) {
-	if m.every == 0 {
-		m.every = 64
-	}
+	m.every = cmp.Or(m.every, 64)
 	if n := len(m.list); n > 0 && seq-m.list[n-1].seq < m.every {
 		return
 	}

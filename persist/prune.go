@@ -38,12 +38,8 @@ const (
 )
 
 func (o Retention) withDefaults() Retention {
-	if o.MaxAge == 0 {
-		o.MaxAge = defaultMaxAge
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = defaultMaxBytes
-	}
+	o.MaxAge = cmp.Or(o.MaxAge, defaultMaxAge)
+	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
 	return o
 }
 

@@ -8,6 +8,7 @@
 package asked
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -175,9 +176,7 @@ func (m *message) reason(r *agenttool.DecisionReason) {
 func (m *message) place(p prompt.Prompt) {
 	var input struct{ Cwd string }
 	_ = json.Unmarshal(p.Input, &input)
-	if input.Cwd == "" {
-		input.Cwd = p.Dir
-	}
+	input.Cwd = cmp.Or(input.Cwd, p.Dir)
 	if p.Sandbox != nil {
 		m.fact("Sandbox", p.Sandbox.Profile+" (level "+p.Sandbox.Level+"), in "+input.Cwd)
 		return

@@ -167,9 +167,7 @@ func (l line) own(i int) string {
 		if strings.HasPrefix(does, "writes ") {
 			continue // its paths are named below
 		}
-		if subject == "" {
-			subject = of
-		}
+		subject = cmp.Or(subject, of)
 		if !slices.Contains(verbs, does) {
 			verbs = append(verbs, does)
 		}

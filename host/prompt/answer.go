@@ -60,9 +60,7 @@ type change struct {
 
 // take checks an answer and keeps its rules. It returns the change for the session.
 func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
-	if a.Scope == "" {
-		a.Scope = ScopeOnce
-	}
+	a.Scope = cmp.Or(a.Scope, ScopeOnce)
 	if a.Scope == ScopeOnce && len(a.AcceptUpdates) > 0 && a.Behavior == agenttool.Allow && a.UpdatedInput == nil {
 		a.Scope = ScopeSession // a rule that is accepted counts for the session
 	}
@@ -181,9 +179,7 @@ func (b *Broker) scopes(c Channel) []Scope {
 		return c.Scopes
 	}
 	widest := b.inForce().Widest
-	if widest == "" {
-		widest = ScopeSession
-	}
+	widest = cmp.Or(widest, ScopeSession)
 	return Scopes[:slices.Index(Scopes, widest)+1]
 }
 

@@ -36,12 +36,8 @@ const (
 // large, it removes the least recently used first. It keeps caches that a session uses and those of a newer version.
 // It returns its removals even if some failed.
 func Prune(dir string, o Limits, now time.Time) (removed []Entry, err error) {
-	if o.MaxAge == 0 {
-		o.MaxAge = defaultMaxAge
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = defaultMaxBytes
-	}
+	o.MaxAge = cmp.Or(o.MaxAge, defaultMaxAge)
+	o.MaxBytes = cmp.Or(o.MaxBytes, defaultMaxBytes)
 	var errs []error
 	if !o.Dry {
 		errs = append(errs, sweep(dir))

@@ -43,9 +43,7 @@ type readInput struct {
 // all lines.
 func (in readInput) reach() int64 {
 	limit := in.Limit
-	if limit == 0 {
-		limit = defaultLines
-	}
+	limit = cmp.Or(limit, defaultLines)
 	if in.Offset < 0 || in.Offset > math.MaxInt64-limit {
 		return math.MaxInt64
 	}

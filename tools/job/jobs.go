@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -63,15 +64,9 @@ type register struct {
 
 // New returns an empty set of jobs for a session. It does no IO.
 func New(o Options) *Jobs {
-	if o.Max == 0 {
-		o.Max = defaultMax
-	}
-	if o.Grace == 0 {
-		o.Grace = defaultGrace
-	}
-	if o.Drain == 0 {
-		o.Drain = defaultDrain
-	}
+	o.Max = cmp.Or(o.Max, defaultMax)
+	o.Grace = cmp.Or(o.Grace, defaultGrace)
+	o.Drain = cmp.Or(o.Drain, defaultDrain)
 	js := &Jobs{o: o}
 	js.clean = sync.OnceFunc(js.reapLeftovers)
 	js.began = sync.OnceFunc(func() {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -83,12 +84,8 @@ func (s *streams) openTerminal(e *ends, size pty.Winsize) error {
 	if s.input.to, err = patient(opened); err != nil {
 		return err
 	}
-	if size.Cols == 0 {
-		size.Cols = defaultColumns
-	}
-	if size.Rows == 0 {
-		size.Rows = defaultRows
-	}
+	size.Cols = cmp.Or(size.Cols, defaultColumns)
+	size.Rows = cmp.Or(size.Rows, defaultRows)
 	s.pump(output.Stdout, s.input.to)
 	return setSize(s.input.to, size.Cols, size.Rows)
 }

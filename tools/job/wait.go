@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -34,9 +35,7 @@ const lookEvery = 250 * time.Millisecond
 
 // Await waits until the command exits or another reason ends the wait.
 func (j *Job) Await(ctx context.Context, w Wait) WaitEnd {
-	if w.Every == 0 {
-		w.Every = lookEvery
-	}
+	w.Every = cmp.Or(w.Every, lookEvery)
 	limit := time.NewTimer(w.Limit)
 	defer limit.Stop()
 	tick := time.NewTicker(w.Every)

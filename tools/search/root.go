@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -16,9 +17,7 @@ func rootPath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	if spelling == "" && len(scope.Roots) > 0 {
 		return agenttool.Path{Spelling: ".", Absolute: scope.Roots[0]}, nil
 	}
-	if spelling == "" {
-		spelling = "."
-	}
+	spelling = cmp.Or(spelling, ".")
 	return workspace.Path(scope, spelling)
 }
 

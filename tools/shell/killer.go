@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -55,9 +56,7 @@ func (t killer) Bind(_ agenttool.Scope, raw json.RawMessage) (agenttool.Call, er
 	if err := bindControl(raw, &c.input, &c.input.Job); err != nil {
 		return nil, err
 	}
-	if c.input.Signal == "" {
-		c.input.Signal = "TERM"
-	}
+	c.input.Signal = cmp.Or(c.input.Signal, "TERM")
 	if c.input.GraceMS == nil {
 		grace := int64(usualGrace)
 		c.input.GraceMS = &grace

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"io"
 	"os"
 	"path/filepath"
@@ -163,9 +164,7 @@ func (c gitConfig) remote(r agenttool.GitRemote, branch string) string {
 			name = values[len(values)-1]
 		}
 	}
-	if name == "" {
-		name = "origin"
-	}
+	name = cmp.Or(name, "origin")
 	return name
 }
 

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -56,9 +57,7 @@ type tool struct {
 //
 // Agent Tool v0.2.0, tool kind shell_command (AT-045), execution kind shell (AT-444).
 func New(w *workspace.Workspace, o Options) []agenttool.Tool {
-	if o.DefaultTimeout == 0 {
-		o.DefaultTimeout = defaultTimeout
-	}
+	o.DefaultTimeout = cmp.Or(o.DefaultTimeout, defaultTimeout)
 	t := &tool{w: w, o: o}
 	return []agenttool.Tool{
 		t,
@@ -74,9 +73,7 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 	if err != nil {
 		return nil, err
 	}
-	if in.Cwd == "" {
-		in.Cwd = scope.Dir
-	}
+	in.Cwd = cmp.Or(in.Cwd, scope.Dir)
 	if in.TimeoutMS == 0 {
 		in.TimeoutMS = t.o.DefaultTimeout.Milliseconds()
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strings"
@@ -118,9 +119,7 @@ func (d *Dir) stepwise(rel string, flags int) (*os.File, error) {
 		defer next.Close()
 		at, names = next, names[1:]
 	}
-	if names[0] == "" {
-		names[0] = "."
-	}
+	names[0] = cmp.Or(names[0], ".")
 	return at.Open(names[0], flags, 0)
 }
 

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
@@ -135,9 +136,7 @@ func listen(o Options, l limits) (*Server, error) {
 
 // take listens on an address. It resolves the name once, so that it listens on the address that it checked.
 func (s *Server) take(name string) error {
-	if name == "" {
-		name = "127.0.0.1:0"
-	}
+	name = cmp.Or(name, "127.0.0.1:0")
 	addr, err := net.ResolveTCPAddr("tcp", name)
 	if err != nil {
 		return fmt.Errorf("listen: %w; give HOST:PORT, such as 127.0.0.1:8722", err)

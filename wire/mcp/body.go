@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -114,8 +115,6 @@ func (a *answer) mend(p []byte) []byte {
 		return p
 	}
 	said.Error.Message = cut.Short(said.Error.Message, maxErrorText)
-	if said.Error.Code == 0 {
-		said.Error.Code = a.uncoded
-	}
+	said.Error.Code = cmp.Or(said.Error.Code, a.uncoded)
 	return bytes.Join([][]byte{p[:start], encodeError(said.ID, said.Error), p[start+len(message):]}, nil)
 }

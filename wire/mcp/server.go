@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -48,9 +49,7 @@ type Server struct {
 
 // New returns a server of the host's tools. It does no IO.
 func New(o Options) *Server {
-	if o.TaskAfter == 0 {
-		o.TaskAfter = time.Minute
-	}
+	o.TaskAfter = cmp.Or(o.TaskAfter, time.Minute)
 	s := &Server{o: o, key: newSigningKey(), replays: newReplays()}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, sdkOptions(o.Instructions))
 	s.sdk.AddReceivingMiddleware(recovering, s.middleware)

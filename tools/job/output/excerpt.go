@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"toolhost/agenttool/count"
@@ -28,9 +29,7 @@ func (e Excerpt) Text(where string) string {
 	if !e.Cut() {
 		return e.Head
 	}
-	if where == "" {
-		where = "the rest is lost"
-	}
+	where = cmp.Or(where, "the rest is lost")
 	return JoinLines(e.Head, "[… "+e.Omitted.String()+" omitted; "+where+" …]", e.Tail)
 }
 

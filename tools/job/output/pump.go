@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"os"
 	"sync"
@@ -118,9 +119,7 @@ func (p *Pumping) write(n int) (held int) {
 			time.Sleep(breath)
 		}
 	}
-	if cut == 0 {
-		cut = n // a single line that is longer than the buffer
-	}
+	cut = cmp.Or(cut, n) // a single line that is longer than the buffer
 	if cut > 0 {
 		p.log.Write(p.stream, p.buf[:cut])
 	}

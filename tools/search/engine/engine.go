@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -79,12 +80,8 @@ type jobs struct {
 
 // New returns an engine. Close stops its background work.
 func New(o Options) *Engine {
-	if o.IndexBytes == 0 {
-		o.IndexBytes = 128 << 20
-	}
-	if o.IndexFrom == 0 {
-		o.IndexFrom = 10
-	}
+	o.IndexBytes = cmp.Or(o.IndexBytes, 128<<20)
+	o.IndexFrom = cmp.Or(o.IndexFrom, 10)
 	e := &Engine{options: o, buffers: buffers{large: make(chan struct{}, maxLarge), rooms: make(chan []byte, runtime.GOMAXPROCS(0))}}
 	e.SetIndex(o.Index)
 	return e
@@ -175,9 +172,7 @@ func keyOf(r *Root) (key, error) {
 	if err := unix.Fstat(int(r.Dir.File().Fd()), &st); err != nil {
 		return key{}, &os.PathError{Op: "stat", Path: r.Path, Err: err}
 	}
-	if r.Top == "" {
-		r.Top = r.Path
-	}
+	r.Top = cmp.Or(r.Top, r.Path)
 	return key{r.Path, r.Top, r.Hidden, r.NoIgnore, uint64(st.Dev), st.Ino}, nil
 }
 

@@ -1,6 +1,9 @@
 package ignore
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Repository holds the rules of one repository's git configuration. The zero value has no rules.
 type Repository struct {
@@ -55,9 +58,7 @@ func ReadRepository(r Reader, env Environment) Repository {
 // gitDir returns the repository's directory, relative to its top or absolute; "" if the file .git does not name one.
 func gitDir(r Reader) string {
 	text := string(r.Own(".git"))
-	if text == "" {
-		text = "gitdir: .git"
-	}
+	text = cmp.Or(text, "gitdir: .git")
 	dir, ok := strings.CutPrefix(strings.TrimRight(text, "\r\n"), "gitdir: ")
 	if !ok || dir == "" || strings.ContainsRune(dir, 0) || !r.Admit(dir) {
 		return ""

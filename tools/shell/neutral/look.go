@@ -1,6 +1,7 @@
 package neutral
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -102,9 +103,7 @@ func (l *look) persons() {
 	files := append([]string{"/etc/gitconfig"}, l.host.System...)
 	if home := l.host.Home; home != "" {
 		config := l.host.Config
-		if config == "" {
-			config = filepath.Join(home, ".config")
-		}
+		config = cmp.Or(config, filepath.Join(home, ".config"))
 		files = append(files, filepath.Join(config, "git/config"), filepath.Join(home, ".gitconfig"))
 	}
 	for _, file := range files {

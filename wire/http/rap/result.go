@@ -1,6 +1,7 @@
 package rap
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -99,9 +100,7 @@ func split(blocks []agenttool.Content) (text string, images []agenttool.Content)
 // marked is the text of an error as the protocol wants it to begin.
 func marked(text string, e *agenttool.Error) string {
 	if e != nil {
-		if text == "" {
-			text = e.Message
-		}
+		text = cmp.Or(text, e.Message)
 		text = strings.TrimPrefix(text, fmt.Sprintf("Error (%s): ", e.Class))
 	}
 	return errorMark + strings.TrimPrefix(text, errorMark)
@@ -138,9 +137,7 @@ func display(done host.Completion, images []agenttool.Content) (ways []segment) 
 	if len(ways) == 0 && (summary == "" || !long(done)) {
 		return nil
 	}
-	if summary == "" {
-		summary = "done"
-	}
+	summary = cmp.Or(summary, "done")
 	return append(ways, segment{"text", visible.Text(summary)})
 }
 

@@ -1,6 +1,7 @@
 package rap
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -96,9 +97,7 @@ func newServer(o Options, p pace) (*Server, error) {
 	if o.Host == nil {
 		return nil, errors.New("rap: no host")
 	}
-	if o.ProgressEvery == 0 {
-		o.ProgressEvery = time.Minute
-	}
+	o.ProgressEvery = cmp.Or(o.ProgressEvery, time.Minute)
 	s := &Server{
 		o: o, calls: map[key]*call{}, known: map[string]bool{},
 		invoke: bucket{rate: 200, most: 400}, notify: bucket{rate: 1000, most: 2000},

@@ -30,9 +30,7 @@ func (f *Family) hello(params json.RawMessage) (any, error) {
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
-	if p.Events == "" {
-		p.Events = host.EventsNone
-	}
+	p.Events = cmp.Or(p.Events, host.EventsNone)
 	if err := oneOf("events", p.Events, []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}); err != nil {
 		return nil, err
 	}
@@ -280,9 +278,7 @@ func (f *Family) cancel(params json.RawMessage) (any, error) {
 	if err := decode(params, &p); err != nil {
 		return nil, err
 	}
-	if p.Kind == "" {
-		p.Kind = host.Interrupt
-	}
+	p.Kind = cmp.Or(p.Kind, host.Interrupt)
 	if err := oneOf("kind", p.Kind, host.CancelKinds); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package approve
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,9 +146,7 @@ var profiles = map[string]string{
 
 func sandbox(b Sandbox) string {
 	text := profiles[b.Profile]
-	if text == "" {
-		text = visible.Text(b.Profile)
-	}
+	text = cmp.Or(text, visible.Text(b.Profile))
 	switch {
 	case b.Profile == "" || b.Level == "":
 	case b.Level == "none":

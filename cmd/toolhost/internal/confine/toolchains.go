@@ -35,9 +35,7 @@ func goSettings(home string) (modCache, proxy string) {
 	modCache, proxy = value("GOMODCACHE"), value("GOPROXY")
 	if modCache == "" {
 		path, _, _ := strings.Cut(value("GOPATH"), string(filepath.ListSeparator))
-		if path == "" {
-			path = filepath.Join(home, "go")
-		}
+		path = cmp.Or(path, filepath.Join(home, "go"))
 		modCache = filepath.Join(path, "pkg", "mod")
 	}
 	if proxy == "" {
