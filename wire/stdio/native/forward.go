@@ -16,15 +16,11 @@ type Forward interface {
 }
 
 // forward makes a port of a job reachable on the machine's loopback, on the word of the person, until their connection ends.
-func (f *Family) forward(id, params json.RawMessage) error {
-	var p struct {
-		Job  string `json:"job"`
-		Port int    `json:"port"`
-		As   int    `json:"as"`
-	}
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) forward(id json.RawMessage, p struct {
+	Job  string `json:"job"`
+	Port int    `json:"port"`
+	As   int    `json:"as"`
+}) error {
 	person := f.o.Person
 	switch {
 	case person == nil || person.Forward == nil:
@@ -56,13 +52,9 @@ func (f *Family) forward(id, params json.RawMessage) error {
 }
 
 // forwarded answers when a forward of this connection has ended.
-func (f *Family) forwarded(id, params json.RawMessage) error {
-	var p struct {
-		Address string `json:"address"`
-	}
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) forwarded(id json.RawMessage, p struct {
+	Address string `json:"address"`
+}) error {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.forwards, func(forward Forward) bool { return forward.Address() == p.Address })
 	var forward Forward

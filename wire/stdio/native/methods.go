@@ -19,17 +19,13 @@ import (
 )
 
 // hello identifies the client and selects its events. A later hello replaces an earlier one.
-func (f *Family) hello(params json.RawMessage) (any, error) {
-	var p struct {
-		Client    json.RawMessage `json:"client"`
-		Events    host.Level      `json:"events"`
-		Approvals bool            `json:"approvals"`
-		Code      string          `json:"code"`
-		Model     host.ModelClaim `json:"model"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) hello(p struct {
+	Client    json.RawMessage `json:"client"`
+	Events    host.Level      `json:"events"`
+	Approvals bool            `json:"approvals"`
+	Code      string          `json:"code"`
+	Model     host.ModelClaim `json:"model"`
+}) (any, error) {
 	p.Events = cmp.Or(p.Events, host.EventsNone)
 	if err := oneOf("events", p.Events, []host.Level{host.EventsNone, host.EventsResults, host.EventsProgress, host.EventsAll}); err != nil {
 		return nil, err
@@ -84,18 +80,14 @@ func clientName(claim json.RawMessage) string {
 }
 
 // prompts lists the questions that wait for an answer.
-func (f *Family) prompts(params json.RawMessage) (any, error) {
-	return map[string]any{"prompts": f.o.Host.Prompts()}, decode(params, &struct{}{})
+func (f *Family) prompts(struct{}) (any, error) {
+	return map[string]any{"prompts": f.o.Host.Prompts()}, nil
 }
 
 // grants lists the rules that were granted for this session, and takes one of them back.
-func (f *Family) grants(params json.RawMessage) (any, error) {
-	var p struct {
-		Revoke string `json:"revoke"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) grants(p struct {
+	Revoke string `json:"revoke"`
+}) (any, error) {
 	if p.Revoke != "" && f.o.Person != nil && !f.vetted.May {
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
 	}
@@ -199,11 +191,7 @@ func (f *Family) request(p callParams) (host.Request, error) {
 	}, nil
 }
 
-func (f *Family) invoke(id, params json.RawMessage) error {
-	var p callParams
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) invoke(id json.RawMessage, p callParams) error {
 	r, err := f.request(p)
 	if err != nil {
 		return err
@@ -220,15 +208,11 @@ func (f *Family) invoke(id, params json.RawMessage) error {
 	})
 }
 
-func (f *Family) batch(id, params json.RawMessage) error {
-	var p struct {
-		ID     string            `json:"id"`
-		Calls  []json.RawMessage `json:"calls"`
-		Policy json.RawMessage   `json:"policy"`
-	}
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) batch(id json.RawMessage, p struct {
+	ID     string            `json:"id"`
+	Calls  []json.RawMessage `json:"calls"`
+	Policy json.RawMessage   `json:"policy"`
+}) error {
 	b := host.BatchRequest{ID: p.ID}
 	if p.Policy != nil {
 		b.Policy = &agenttool.SchedulerPolicy{}
@@ -268,16 +252,12 @@ func (f *Family) batch(id, params json.RawMessage) error {
 	})
 }
 
-func (f *Family) cancel(params json.RawMessage) (any, error) {
-	var p struct {
-		ID           string          `json:"id"`
-		InvocationID string          `json:"invocation_id"`
-		Reason       string          `json:"reason"`
-		Kind         host.CancelKind `json:"kind"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) cancel(p struct {
+	ID           string          `json:"id"`
+	InvocationID string          `json:"invocation_id"`
+	Reason       string          `json:"reason"`
+	Kind         host.CancelKind `json:"kind"`
+}) (any, error) {
 	p.Kind = cmp.Or(p.Kind, host.Interrupt)
 	if err := oneOf("kind", p.Kind, host.CancelKinds); err != nil {
 		return nil, err
@@ -289,21 +269,17 @@ func (f *Family) cancel(params json.RawMessage) (any, error) {
 }
 
 // decide answers from another goroutine if a rule is to be written to a file.
-func (f *Family) decide(id, params json.RawMessage) error {
-	var p struct {
-		DecisionID    agenttool.DecisionID `json:"decision_id"`
-		Behavior      agenttool.Behavior   `json:"behavior"`
-		Scope         prompt.Scope         `json:"scope"`
-		UpdatedInput  json.RawMessage      `json:"updated_input"`
-		Grants        []string             `json:"grants"`
-		AcceptUpdates []int                `json:"accept_updates"`
-		Rules         []string             `json:"rules"`
-		Opens         []string             `json:"opens"`
-		Feedback      string               `json:"feedback"`
-	}
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) decide(id json.RawMessage, p struct {
+	DecisionID    agenttool.DecisionID `json:"decision_id"`
+	Behavior      agenttool.Behavior   `json:"behavior"`
+	Scope         prompt.Scope         `json:"scope"`
+	UpdatedInput  json.RawMessage      `json:"updated_input"`
+	Grants        []string             `json:"grants"`
+	AcceptUpdates []int                `json:"accept_updates"`
+	Rules         []string             `json:"rules"`
+	Opens         []string             `json:"opens"`
+	Feedback      string               `json:"feedback"`
+}) error {
 	if string(p.UpdatedInput) == "null" {
 		p.UpdatedInput = nil
 	}
@@ -334,50 +310,34 @@ func (f *Family) decide(id, params json.RawMessage) error {
 }
 
 // try reports the coverage of further rules.
-func (f *Family) try(params json.RawMessage) (any, error) {
-	var p struct {
-		DecisionID agenttool.DecisionID `json:"decision_id"`
-		Rules      []string             `json:"rules"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) try(p struct {
+	DecisionID agenttool.DecisionID `json:"decision_id"`
+	Rules      []string             `json:"rules"`
+}) (any, error) {
 	return f.o.Host.Try(p.DecisionID, p.Rules)
 }
 
-func (f *Family) surface(params json.RawMessage) (any, error) {
-	var p struct {
-		Scope string   `json:"scope"`
-		Tools []string `json:"tools"`
-		Role  string   `json:"role"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) surface(p struct {
+	Scope string   `json:"scope"`
+	Tools []string `json:"tools"`
+	Role  string   `json:"role"`
+}) (any, error) {
 	return f.o.Host.Narrow(host.Narrowing{Scope: p.Scope, Tools: p.Tools, Role: p.Role})
 }
 
-func (f *Family) search(params json.RawMessage) (any, error) {
-	var p struct {
-		Query string `json:"query"`
-		Limit int    `json:"limit"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) search(p struct {
+	Query string `json:"query"`
+	Limit int    `json:"limit"`
+}) (any, error) {
 	if p.Query == "" {
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "query" is missing: give words, or select:name,name`)
 	}
 	return f.o.Host.Search(p.Query, p.Limit), nil
 }
 
-func (f *Family) load(params json.RawMessage) (any, error) {
-	var p struct {
-		Names []string `json:"names"`
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) load(p struct {
+	Names []string `json:"names"`
+}) (any, error) {
 	if len(p.Names) == 0 {
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "names" is missing: list the tools to load`)
 	}
@@ -386,15 +346,11 @@ func (f *Family) load(params json.RawMessage) (any, error) {
 }
 
 // readResult answers from another goroutine: a page is read from disk.
-func (f *Family) readResult(id, params json.RawMessage) error {
-	var p struct {
-		Ref    string `json:"ref"`
-		Offset int64  `json:"offset"`
-		Limit  int64  `json:"limit"`
-	}
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) readResult(id json.RawMessage, p struct {
+	Ref    string `json:"ref"`
+	Offset int64  `json:"offset"`
+	Limit  int64  `json:"limit"`
+}) error {
 	if p.Ref == "" {
 		return stdio.Errorf(stdio.CodeInvalidParams, `invalid params: "ref" is missing: give the uri or id of a persisted_ref`)
 	}
@@ -412,13 +368,9 @@ func (f *Family) readResult(id, params json.RawMessage) error {
 // replayPage is the most events that one reply holds.
 const replayPage = 1000
 
-func (f *Family) replay(id, params json.RawMessage) error {
-	var p struct {
-		SinceSeq int64 `json:"since_seq"`
-	}
-	if err := decode(params, &p); err != nil {
-		return err
-	}
+func (f *Family) replay(id json.RawMessage, p struct {
+	SinceSeq int64 `json:"since_seq"`
+}) error {
 	if p.SinceSeq < 0 {
 		return stdio.Errorf(stdio.CodeInvalidParams, "invalid params: since_seq is negative: give the seq of the last event that you have, or 0 for all")
 	}
@@ -450,14 +402,10 @@ func replayed(since int64, entries []persist.Entry, more bool) json.RawMessage {
 	return append(list, '}')
 }
 
-func (f *Family) mode(params json.RawMessage) (any, error) {
-	var p struct {
-		Mode string `json:"mode"`
-		Code string `json:"code"` // of a person
-	}
-	if err := decode(params, &p); err != nil {
-		return nil, err
-	}
+func (f *Family) mode(p struct {
+	Mode string `json:"mode"`
+	Code string `json:"code"` // of a person
+}) (any, error) {
 	if f.o.Person != nil && !f.vetted.May {
 		return nil, stdio.Errorf(stdio.CodeInvalidParams, "no word is taken from here: %s", f.vetted.Why)
 	}
@@ -491,19 +439,13 @@ func (f *Family) setMode(m agenttool.Mode, code string) error {
 	return f.o.Host.SetMode(m, host.ByUser)
 }
 
-func (f *Family) status(id, params json.RawMessage) error {
-	if err := decode(params, &struct{}{}); err != nil {
-		return err
-	}
+func (f *Family) status(id json.RawMessage, _ struct{}) error {
 	f.slow.Go(func() { f.reply(id, f.o.Host.Status()) }) // it looks at the processes of jobs
 	return nil
 }
 
 // shutdown ends the host, answers, and then asks for the end of the stream.
-func (f *Family) shutdown(id, params json.RawMessage) error {
-	if err := decode(params, &struct{}{}); err != nil {
-		return err
-	}
+func (f *Family) shutdown(id json.RawMessage, _ struct{}) error {
 	f.o.Writer.End()
 	f.slow.Go(func() {
 		if err := f.o.Host.Close(); err != nil {

@@ -115,27 +115,54 @@ type method struct {
 	urgent bool // served even if the client does not read: it ends something
 }
 
+// quick is a quick method whose parameters are a P.
+func quick[P any](serve func(f *Family, params P) (any, error)) method {
+	return method{quick: func(f *Family, params json.RawMessage) (any, error) {
+		var p P
+		if err := decode(params, &p); err != nil {
+			return nil, err
+		}
+		return serve(f, p)
+	}}
+}
+
+// slow is a method whose parameters are a P, and which answers later.
+func slow[P any](serve func(f *Family, id json.RawMessage, params P) error) method {
+	return method{slow: func(f *Family, id, params json.RawMessage) error {
+		var p P
+		if err := decode(params, &p); err != nil {
+			return err
+		}
+		return serve(f, id, p)
+	}}
+}
+
+func urgent(m method) method {
+	m.urgent = true
+	return m
+}
+
 var methods = map[string]method{
-	"agenttool/hello":       {quick: (*Family).hello},
-	"agenttool/invoke":      {slow: (*Family).invoke},
-	"agenttool/batch":       {slow: (*Family).batch},
-	"agenttool/cancel":      {quick: (*Family).cancel, urgent: true},
-	"agenttool/decide":      {slow: (*Family).decide, urgent: true},
-	"agenttool/prompts":     {quick: (*Family).prompts},
-	"agenttool/grants":      {quick: (*Family).grants},
-	"agenttool/try":         {quick: (*Family).try},
+	"agenttool/hello":       quick((*Family).hello),
+	"agenttool/invoke":      slow((*Family).invoke),
+	"agenttool/batch":       slow((*Family).batch),
+	"agenttool/cancel":      urgent(quick((*Family).cancel)),
+	"agenttool/decide":      urgent(slow((*Family).decide)),
+	"agenttool/prompts":     quick((*Family).prompts),
+	"agenttool/grants":      quick((*Family).grants),
+	"agenttool/try":         quick((*Family).try),
 	"agenttool/reload":      {quick: (*Family).reload},
 	"agenttool/pair":        {quick: (*Family).pair},
-	"agenttool/forward":     {slow: (*Family).forward},
-	"agenttool/forwarded":   {slow: (*Family).forwarded},
-	"agenttool/surface":     {quick: (*Family).surface},
-	"agenttool/search":      {quick: (*Family).search},
-	"agenttool/load":        {quick: (*Family).load},
-	"agenttool/read_result": {slow: (*Family).readResult},
-	"agenttool/replay":      {slow: (*Family).replay},
-	"agenttool/mode":        {quick: (*Family).mode},
-	"agenttool/status":      {slow: (*Family).status},
-	"agenttool/shutdown":    {slow: (*Family).shutdown, urgent: true},
+	"agenttool/forward":     slow((*Family).forward),
+	"agenttool/forwarded":   slow((*Family).forwarded),
+	"agenttool/surface":     quick((*Family).surface),
+	"agenttool/search":      quick((*Family).search),
+	"agenttool/load":        quick((*Family).load),
+	"agenttool/read_result": slow((*Family).readResult),
+	"agenttool/replay":      slow((*Family).replay),
+	"agenttool/mode":        quick((*Family).mode),
+	"agenttool/status":      slow((*Family).status),
+	"agenttool/shutdown":    urgent(slow((*Family).shutdown)),
 }
 
 // Receive implements stdio.Family. A panic ends the request, and not the stream.
