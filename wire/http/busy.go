@@ -77,13 +77,6 @@ func (r *room) serveLocked() {
 	}
 }
 
-// held is how many places are taken.
-func (r *room) held() int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.used
-}
-
 // share are the requests of one client.
 type share struct {
 	calls   room // each waits for its turn

@@ -193,9 +193,6 @@ func certificate(cert, key string) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// Addr returns the address that is listened on.
-func (s *Server) Addr() net.Addr { return s.listener.Addr() }
-
 // Fingerprint is the SHA-256 of the server's certificate, as browsers show it; empty: it has none.
 func (s *Server) Fingerprint() string {
 	if s.tls == nil {
@@ -304,22 +301,4 @@ func (s *Server) end(base context.Context, server *nethttp.Server) {
 	s.conns.closeAll()
 	_ = server.Close()
 	<-quiet
-}
-
-// Close ends serving at once, without grace, and gives the port back.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	first := !s.closed
-	s.closed = true
-	cut := s.cut
-	s.mu.Unlock()
-	if cut != nil {
-		cut()
-		<-s.ended
-		return nil
-	}
-	if !first {
-		return nil
-	}
-	return s.listener.Close()
 }

@@ -20,10 +20,9 @@ type Place struct {
 
 // Host describes git's environment outside the repository.
 type Host struct {
-	Home      string   // the home directory; "": none
-	Config    string   // where XDG_CONFIG_HOME points; "": .config in Home
-	System    []string // further configuration files; "/etc/gitconfig" is always included
-	Cat, Diff string   // programs that replace configured ones; "": not available
+	Home      string // the home directory; "": none
+	Config    string // where XDG_CONFIG_HOME points; "": .config in Home
+	Cat, Diff string // programs that replace configured ones; "": not available
 
 	// Real resolves the links of a path as the command sees it, in its own mount namespace; nil: as the host sees it.
 	// For a missing path it may return where the path would be.
@@ -100,7 +99,7 @@ func (l *look) stop(format string, args ...any) {
 
 // persons reads the configuration of the machine and of the user.
 func (l *look) persons() {
-	files := append([]string{"/etc/gitconfig"}, l.host.System...)
+	files := []string{"/etc/gitconfig"}
 	if home := l.host.Home; home != "" {
 		config := l.host.Config
 		config = cmp.Or(config, filepath.Join(home, ".config"))
