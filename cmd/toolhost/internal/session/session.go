@@ -19,6 +19,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/code"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/policy"
@@ -102,7 +103,7 @@ func New(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, Store: store, Scope: l.scope, roots: w, live: l, code: newCode()}
+	s := &Session{o: o, Store: store, Scope: l.scope, roots: w, live: l, code: code.New()}
 	s.Sandbox, err = confine.New(confine.Options{
 		Required: policy.Choose(o.Policy, "sandbox", read.Require, o.Sandbox), Name: string(store.ID()),
 		Limits: limits, Secrets: l.now.Secrets, Sealed: l.now.Sealed(), Changed: s.tripped,

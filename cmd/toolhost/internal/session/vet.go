@@ -1,36 +1,21 @@
 package session
 
 import (
-	"crypto/rand"
-	"crypto/subtle"
 	"errors"
 	"net"
 	"os"
 	"os/user"
 	"strconv"
-	"strings"
 	"time"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/caller"
+	"toolhost/cmd/toolhost/internal/code"
 	"toolhost/host/prompt"
 	"toolhost/sandbox"
 	"toolhost/wire/socket"
 	"toolhost/wire/stdio/native"
 )
-
-// codeLetters are the letters of codes. No two of them look alike.
-const codeLetters = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-// newCode makes the code of a session: eight letters, too many to guess in the few tries of a connection.
-func newCode() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	for i := range b {
-		b[i] = codeLetters[int(b[i])%len(codeLetters)]
-	}
-	return string(b[:4]) + "-" + string(b[4:])
-}
 
 // needsCode reports whether answers need the code, because commands of the session have all rights of the person.
 func (s *Session) needsCode() bool {
@@ -105,19 +90,15 @@ const (
 	codePause = 500 * time.Millisecond
 )
 
-func (s *Session) isCode(code string) bool {
-	if code == "" {
+func (s *Session) isCode(typed string) bool {
+	if typed == "" {
 		return false
 	}
-	right := subtle.ConstantTimeCompare([]byte(bareCode(code)), []byte(bareCode(s.code))) == 1
+	right := code.Is(s.code, typed)
 	if !right {
 		time.Sleep(codePause)
 	}
 	return right
-}
-
-func bareCode(code string) string {
-	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(strings.TrimSpace(code)))
 }
 
 // ApprovalsNote tells a client, with the greeting, that answers need the code; nil where they do not.

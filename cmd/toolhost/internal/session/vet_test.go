@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/code"
 	"toolhost/persist"
 )
 
 // TestLooserModeTakesTheCode: the code is shown where the session was started, and nothing else counts, however often it is tried.
 func TestLooserModeTakesTheCode(t *testing.T) {
 	var shown []string
-	s := &Session{code: newCode(), Store: persist.New(persist.Options{Dir: t.TempDir()})}
+	s := &Session{code: code.New(), Store: persist.New(persist.Options{Dir: t.TempDir()})}
 	s.o.Log = func(line string) { shown = append(shown, line) }
 	loosens := s.loosens()
 	if err := loosens("", agenttool.ModeSandboxed); err == nil || strings.Contains(err.Error(), s.code) {

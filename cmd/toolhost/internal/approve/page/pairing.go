@@ -5,9 +5,10 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"strings"
 	"sync"
 	"time"
+
+	"toolhost/cmd/toolhost/internal/code"
 )
 
 // Bounds of pairing.
@@ -16,9 +17,6 @@ const (
 	codeTries   = 5
 	maxBrowsers = 8
 )
-
-// letters are the letters of codes. No two of them look alike.
-const letters = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 // pairing holds the code that counts now and the paired browsers. Its zero value pairs none.
 type pairing struct {
@@ -29,21 +27,11 @@ type pairing struct {
 	browsers []*browser // the oldest first
 }
 
-// newCode makes a code of eight letters.
-func newCode() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
-	for i := range b {
-		b[i] = letters[int(b[i])%len(letters)]
-	}
-	return string(b[:4]) + "-" + string(b[4:])
-}
-
 // begin makes a new code. An earlier one counts no more.
 func (p *pairing) begin(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.code, p.until, p.tries = newCode(), now.Add(codeLife), 0
+	p.code, p.until, p.tries = code.New(), now.Add(codeLife), 0
 	return p.code
 }
 
@@ -53,14 +41,14 @@ var (
 )
 
 // pair makes a token for a browser that knows the code.
-func (p *pairing) pair(code string, now time.Time) (token string, err error) {
+func (p *pairing) pair(typed string, now time.Time) (token string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.code == "" || !now.Before(p.until) {
 		p.code = ""
 		return "", errNoPairing
 	}
-	if subtle.ConstantTimeCompare([]byte(bare(code)), []byte(bare(p.code))) != 1 {
+	if !code.Is(p.code, typed) {
 		if p.tries++; p.tries >= codeTries {
 			p.code = ""
 			return "", errNoPairing
@@ -75,10 +63,6 @@ func (p *pairing) pair(code string, now time.Time) (token string, err error) {
 		p.browsers = p.browsers[1:]
 	}
 	return token, nil
-}
-
-func bare(code string) string {
-	return strings.ToUpper(strings.NewReplacer("-", "", " ", "").Replace(strings.TrimSpace(code)))
 }
 
 // find returns the browser of a token; nil: there is none.
