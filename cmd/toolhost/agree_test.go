@@ -17,6 +17,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/cmd/toolhost/internal/check"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
@@ -144,9 +145,9 @@ func (p *pair) under(t testing.TB, rules string) {
 
 // checked is what check says of a call: the behaviour, and why.
 func (p *pair) checked(row agreed) (agenttool.Behavior, string) {
-	c := check(p.check, row.tool, []byte(row.input))
-	if c.failed != nil {
-		return "", agenttool.AsError(c.failed, agenttool.InvalidArguments).Code
+	c, err := check.Call(p.check, row.tool, []byte(row.input))
+	if err != nil {
+		return "", agenttool.AsError(err, agenttool.InvalidArguments).Code
 	}
 	return c.Behavior, c.Reason.Detail
 }

@@ -1,24 +1,20 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/cut"
-	"toolhost/agenttool/visible"
+	"toolhost/classify"
+	"toolhost/cmd/toolhost/internal/check"
 	"toolhost/cmd/toolhost/internal/dirs"
-	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/session"
-	"toolhost/host/hook"
-	"toolhost/permissions"
 	"toolhost/sandbox"
 )
 
@@ -86,7 +82,13 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 	}
 	defer s.Close()
 	if c.lines {
-		return checkEach(s, in, out)
+		return failed(check.Lines(in, out, func(w io.Writer, command string) error {
+			found, err := check.Command(s, command)
+			if err != nil {
+				return err
+			}
+			return found.JSON(w, map[string]any{"command": command})
+		}))
 	}
 	tool, input := "shell", []byte(nil)
 	if len(args) == 2 {
@@ -97,19 +99,56 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 	} else if input, err = agenttool.Encode(map[string]string{"command": args[0]}); err != nil {
 		return err
 	}
-	found := check(s, tool, input)
-	if found.failed != nil {
-		return found.failed
+	found, err := check.Call(s, tool, input)
+	if err != nil {
+		return err
 	}
 	if c.asJSON {
-		err = printCheck(out, found, map[string]any{"tool": tool, "input": json.RawMessage(input)})
+		err = found.JSON(out, map[string]any{"tool": tool, "input": json.RawMessage(input)})
 	} else {
-		err = showCheck(out, found, s.Hooks)
+		err = found.Print(out, s.Hooks)
 	}
 	if err != nil {
-		return exitf(exitFailed, "%v", err)
+		return failed(err)
 	}
-	return found.exit()
+	switch found.Behavior {
+	case agenttool.Allow:
+		return nil
+	case agenttool.Ask:
+		return exitf(exitAsks, "")
+	}
+	return exitf(exitNotAllowed, "")
+}
+
+// explainedCommands is how many commands of the past a rule is explained with.
+const explainedCommands = 2000
+
+// explain says what a rule covers of the commands that past sessions ran.
+func (c *checking) explain(out io.Writer) error {
+	scope, err := c.flags.options().Scope()
+	if err != nil {
+		return err
+	}
+	rule, err := policy.Parser(scope.Dir, scope.Home).Parse(c.explained, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceCLI})
+	if err != nil {
+		return err
+	}
+	if !rule.IsAboutCommands() {
+		return fmt.Errorf("--explain-rule %s: only rules about the words of commands, such as Shell(git *), can be explained", c.explained)
+	}
+	dir, err := dirs.Sessions()
+	if err != nil {
+		return err
+	}
+	commands, err := history.Commands(dir, explainedCommands)
+	if err != nil {
+		return failed(err)
+	}
+	found := check.CoverageOf(rule, commands, classify.Context{Dir: scope.Dir, Home: scope.Home})
+	if c.asJSON {
+		return printJSON(out, found)
+	}
+	return found.Print(out)
 }
 
 // open makes a checker for a session on this machine that is yet to begin.
@@ -119,109 +158,4 @@ func (c *checking) open() (*session.Checker, error) {
 		return nil, err
 	}
 	return session.NewChecker(c.flags.options(), sandbox.ProbeOnce(state).Level)
-}
-
-// checkResult is the decision about one call.
-type checkResult struct {
-	agenttool.Decision
-	failed error // it would end before a decision
-	rule   *permissions.Rule
-}
-
-func check(s *session.Checker, tool string, input []byte) checkResult {
-	d, _, err := s.Host.Check(context.Background(), tool, input)
-	c := checkResult{Decision: d, failed: err}
-	if err == nil && d.Reason.RuleRef != "" {
-		for _, r := range s.Host.Policy().Rules() {
-			if r.Ref() == d.Reason.RuleRef {
-				c.rule = &r
-				break
-			}
-		}
-	}
-	return c
-}
-
-func (c checkResult) exit() error {
-	switch c.Behavior {
-	case agenttool.Allow:
-		return nil
-	case agenttool.Ask:
-		return exitf(exitAsks, "")
-	}
-	return exitf(exitNotAllowed, "")
-}
-
-// printCheck writes one JSON object: record with the findings added.
-func printCheck(out io.Writer, c checkResult, record map[string]any) error {
-	record["behavior"], record["rule"], record["source"], record["where"] = c.Behavior, "", "", ""
-	record["reason"], record["reason_type"] = c.Reason.Detail, c.Reason.Type
-	if c.rule != nil {
-		record["rule"], record["source"], record["where"] = c.rule.Text, c.rule.Origin.Source, c.rule.Origin.Where()
-	}
-	record["rules"] = output.List(c.RuleRefs)
-	record["subcommands"] = output.List(c.Reason.Subcommands)
-	record["suggestions"] = output.List(c.SuggestedUpdates)
-	if len(c.Grants) > 0 {
-		record["grants"] = c.Grants
-	}
-	return output.JSON(out, record)
-}
-
-// checkEach checks the command of each line. One that cannot be checked is denied, and the next one follows.
-func checkEach(s *session.Checker, in io.Reader, out io.Writer) error {
-	w := bufio.NewWriter(out)
-	return eachLine(in, w, func(command string) error {
-		input, err := agenttool.Encode(map[string]string{"command": command})
-		if err != nil {
-			return err
-		}
-		c := check(s, "shell", input)
-		if c.failed != nil {
-			c.Decision = agenttool.Decision{Behavior: agenttool.Deny, Reason: &agenttool.DecisionReason{
-				Type: "other", Detail: agenttool.AsError(c.failed, agenttool.InvalidArguments).Message}}
-		}
-		return printCheck(w, c, map[string]any{"command": command})
-	})
-}
-
-// showCheck prints what was found for a person.
-func showCheck(out io.Writer, c checkResult, hooks []hook.Hook) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s  %s\n", verdictWord(c.Behavior), visible.Text(c.Reason.Detail))
-	for _, s := range c.Reason.Subcommands {
-		indent := "  "
-		if s.WrappedBy >= 0 {
-			indent = "    "
-		}
-		fmt.Fprintf(&b, "%s%s  %s\n", indent, verdictWord(s.Behavior), visible.Text(cut.Characters(strings.Join(s.Argv, " "), 100)))
-		if len(c.Reason.Subcommands) > 1 || s.Rule != "" {
-			fmt.Fprintf(&b, "%s       %s\n", indent, visible.Text(s.Reason))
-		}
-	}
-	if n := len(hooks); n > 0 {
-		fmt.Fprintf(&b, "%d hooks are set, which are not asked here and may decide otherwise\n", n)
-	}
-	for i, update := range c.SuggestedUpdates {
-		word := "to allow exactly this:"
-		if i > 0 {
-			word = "or more widely:       "
-		}
-		if update.Mode != "" {
-			fmt.Fprintf(&b, "or for a session:      --mode %s\n", update.Mode)
-			continue
-		}
-		fmt.Fprintf(&b, "%s %s\n", word, visible.Text(strings.Join(update.Rules, "  ")))
-	}
-	if len(c.Grants) > 0 {
-		fmt.Fprintf(&b, "its sandbox is widened by %s\n", visible.Text(strings.Join(c.Grants, ", ")))
-	}
-	_, err := io.WriteString(out, b.String())
-	return err
-}
-
-// verdictWord is a verdict in its colour, and as wide as all others.
-func verdictWord(b agenttool.Behavior) string {
-	colours := map[agenttool.Behavior]output.Colour{agenttool.Allow: output.Green, agenttool.Ask: output.Yellow, agenttool.Deny: output.Red}
-	return colours[b].Paint(fmt.Sprintf("%-5s", b))
 }

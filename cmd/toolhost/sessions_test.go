@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/check"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/permissions"
@@ -65,9 +66,9 @@ func (j *judge) decide(t testing.TB, command string) agenttool.Decision {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := check(j.session, "shell", input)
-	if c.failed != nil {
-		t.Fatalf("%s: %v", command, c.failed)
+	c, err := check.Call(j.session, "shell", input)
+	if err != nil {
+		t.Fatalf("%s: %v", command, err)
 	}
 	return c.Decision
 }
