@@ -11,6 +11,7 @@ import (
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/effective"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
@@ -54,9 +55,13 @@ What a project's files would loosen is left out, and listed, until you look at i
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), viewOf(o, s))
+				return printJSON(cmd.OutOrStdout(), effective.Of(o, s))
 			}
-			return printSettings(cmd.OutOrStdout(), o, s)
+			if err := effective.Of(o, s).Print(cmd.OutOrStdout()); err != nil {
+				return failed(err)
+			}
+			warnOfSettings(s)
+			return nil
 		},
 	}
 	cmd.PersistentFlags().StringVar(&at.workspace, "workspace", ".", "`directory` whose settings are meant")

@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/effective"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/settings"
@@ -98,7 +99,7 @@ func (t *trusting) run() error {
 		return nil
 	}
 	fmt.Fprintf(t.out, "%s brings settings with which toolhost\n\n", visible.Text(o.Workspace))
-	printUntrusted(t.out, o, loosening)
+	effective.PrintUntrusted(t.out, o, loosening)
 	fmt.Fprintln(t.out)
 	pin := t.pin(o)
 	if pin.Digest == digest {

@@ -1,4 +1,5 @@
-package main
+// Package effective shows the settings in force: rules and values, each with the file and line that it is from.
+package effective
 
 import (
 	"fmt"
@@ -16,17 +17,20 @@ import (
 	"toolhost/settings"
 )
 
-// settingsView is the settings as settings --json prints them. Where is FILE:LINE, and empty for a default.
-type settingsView struct {
-	Workspace string             `json:"workspace"`
-	Rules     []settingRule      `json:"rules"`
-	Values    []settingValue     `json:"values"`
-	Untrusted []settingUntrusted `json:"untrusted"` // left out, because the project brought it
-	Problems  []settingProblem   `json:"problems"`
-	Files     []settingsFile     `json:"files"` // weakest first
+// Settings are those in force. Where is FILE:LINE, and empty for a default.
+type Settings struct {
+	Workspace string      `json:"workspace"`
+	Rules     []rule      `json:"rules"` // in order of precedence
+	Values    []value     `json:"values"`
+	Untrusted []untrusted `json:"untrusted"` // left out, because the project brought it
+	Problems  []problem   `json:"problems"`
+	Files     []file      `json:"files"` // weakest first
+
+	from settings.Options
+	left []settings.Untrusted
 }
 
-type settingRule struct {
+type rule struct {
 	Rule     string             `json:"rule"`
 	Behavior agenttool.Behavior `json:"behavior"`
 	Source   string             `json:"source"`
@@ -35,7 +39,7 @@ type settingRule struct {
 	Added    time.Time          `json:"added,omitzero"`
 }
 
-type settingValue struct {
+type value struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
 	Source string `json:"source"`
@@ -44,21 +48,21 @@ type settingValue struct {
 	text string // the value for a person
 }
 
-type settingUntrusted struct {
+type untrusted struct {
 	Key    string `json:"key"`
 	Text   string `json:"text"`
 	Source string `json:"source"`
 	Where  string `json:"where"`
 }
 
-type settingProblem struct {
+type problem struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
 }
 
-type settingsFile struct {
+type file struct {
 	Source  string `json:"source"`
 	File    string `json:"file"`
 	Exists  bool   `json:"exists"`
@@ -67,56 +71,41 @@ type settingsFile struct {
 	Trusted bool   `json:"trusted"` // all of it counts
 }
 
-// viewOf makes the view of settings.
-func viewOf(o settings.Options, s *settings.Settings) settingsView {
-	v := settingsView{
-		Workspace: o.Workspace, Rules: []settingRule{}, Values: valuesOf(s.Over(settings.Default())),
-		Untrusted: untrustedView(s.Untrusted), Problems: []settingProblem{}, Files: []settingsFile{},
+// Of shows settings that were read from files.
+func Of(o settings.Options, s *settings.Settings) Settings {
+	v := Settings{
+		from: o, left: s.Untrusted, Workspace: o.Workspace, Rules: []rule{}, Values: valuesOf(s.Over(settings.Default())),
+		Untrusted: []untrusted{}, Problems: []problem{}, Files: []file{},
 	}
-	for _, r := range rulesInOrder(s) {
-		v.Rules = append(v.Rules, settingRule{r.Text, r.Behavior, r.Origin.Source, r.Origin.Where(), r.Note, r.Added})
+	order := []agenttool.Behavior{agenttool.Deny, agenttool.Ask, agenttool.Allow}
+	for _, r := range slices.SortedStableFunc(slices.Values(s.Rules), func(a, b settings.Rule) int {
+		return slices.Index(order, a.Behavior) - slices.Index(order, b.Behavior)
+	}) {
+		v.Rules = append(v.Rules, rule{r.Text, r.Behavior, r.Origin.Source, r.Origin.Where(), r.Note, r.Added})
+	}
+	for _, u := range s.Untrusted {
+		v.Untrusted = append(v.Untrusted, untrusted{u.Key, u.Text, u.Origin.Source, u.Origin.Where()})
 	}
 	for _, p := range s.Problems {
-		v.Problems = append(v.Problems, settingProblem(p))
+		v.Problems = append(v.Problems, problem(p))
 	}
 	for _, l := range s.Layers {
-		v.Files = append(v.Files, settingsFile{l.Source, l.File, l.Exists, l.Supplied, l.Why, l.Trusted})
+		v.Files = append(v.Files, file{l.Source, l.File, l.Exists, l.Supplied, l.Why, l.Trusted})
 	}
 	return v
 }
 
-func untrustedView(all []settings.Untrusted) []settingUntrusted {
-	view := []settingUntrusted{}
-	for _, u := range all {
-		view = append(view, settingUntrusted{u.Key, u.Text, u.Origin.Source, u.Origin.Where()})
-	}
-	return view
-}
-
-// rulesInOrder returns the rules in order of precedence.
-func rulesInOrder(s *settings.Settings) []settings.Rule {
-	var ordered []settings.Rule
-	for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask, agenttool.Allow} {
-		for _, r := range s.Rules {
-			if r.Behavior == b {
-				ordered = append(ordered, r)
-			}
-		}
-	}
-	return ordered
-}
-
 // values collects values.
-type values []settingValue
+type values []value
 
-func (v *values) add(key string, value any, text string, o agenttool.Origin) {
-	*v = append(*v, settingValue{key, value, o.Source, o.Where(), text})
+func (v *values) add(key string, shown any, text string, o agenttool.Origin) {
+	*v = append(*v, value{key, shown, o.Source, o.Where(), text})
 }
 
 // one adds a value if it is set.
-func one[T any](v *values, key string, value settings.Value[T], shown any) {
-	if value.Set {
-		v.add(key, shown, fmt.Sprint(shown), value.Origin)
+func one[T any](v *values, key string, read settings.Value[T], shown any) {
+	if read.Set {
+		v.add(key, shown, fmt.Sprint(shown), read.Origin)
 	}
 }
 
@@ -164,31 +153,26 @@ func valuesOf(s *settings.Settings) values {
 	}
 	one(&v, "redaction.strategy", s.RedactionStrategy, s.RedactionStrategy.V)
 	for _, h := range s.Hooks {
-		v.add("hooks."+h.Event, hookView(h), hookText(h), h.Origin)
+		v.add("hooks."+h.Event, hookOf(h), hookText(h), h.Origin)
 	}
 	return v
 }
 
-// hookView is a hook as it is written in settings.
-func hookView(h settings.Hook) any {
-	view := map[string]any{"command": h.Command}
-	matcher := map[string]string{}
-	if h.Matcher.Tool != "" {
-		matcher["tool"] = h.Matcher.Tool
-	}
-	if h.Matcher.Input != "" {
-		matcher["input"] = h.Matcher.Input
-	}
-	if len(matcher) > 0 {
-		view["matcher"] = matcher
-	}
-	if h.Timeout > 0 {
-		view["timeout_ms"] = h.Timeout.Milliseconds()
-	}
-	if len(h.Env) > 0 {
-		view["env"] = h.Env
-	}
-	return view
+// hook is a hook as it is written in settings.
+type hook struct {
+	Command []string          `json:"command"`
+	Env     map[string]string `json:"env,omitempty"`
+	Matcher struct {
+		Input string `json:"input,omitempty"`
+		Tool  string `json:"tool,omitempty"`
+	} `json:"matcher,omitzero"`
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+}
+
+func hookOf(h settings.Hook) hook {
+	shown := hook{Command: h.Command, Env: h.Env, TimeoutMS: h.Timeout.Milliseconds()}
+	shown.Matcher.Input, shown.Matcher.Tool = h.Matcher.Input, h.Matcher.Tool
+	return shown
 }
 
 // hookText is a hook in a line.
@@ -208,23 +192,22 @@ func hookText(h settings.Hook) string {
 	return text
 }
 
-// printSettings prints a table for people.
-func printSettings(out io.Writer, o settings.Options, s *settings.Settings) error {
+// Print prints a table, and what the project would add.
+func (v Settings) Print(out io.Writer) error {
 	w := output.NewTable(out, "SETTING", "VALUE", "FROM")
-	for _, r := range rulesInOrder(s) {
-		w.Row(r.Behavior, r.Text, from(o, r.Origin.Source, r.Origin.Where()))
+	for _, r := range v.Rules {
+		w.Row(r.Behavior, r.Rule, from(v.from, r.Source, r.Where))
 	}
-	for _, v := range valuesOf(s.Over(settings.Default())) {
-		w.Row(v.Key, v.text, from(o, v.Source, v.Where))
+	for _, one := range v.Values {
+		w.Row(one.Key, one.text, from(v.from, one.Source, one.Where))
 	}
 	if err := w.Flush(); err != nil {
-		return exitf(exitFailed, "%v", err)
+		return err
 	}
-	if len(s.Untrusted) > 0 {
+	if len(v.Untrusted) > 0 {
 		fmt.Fprintln(out, "\nThe project brings more, which does not count until you trust it (see toolhost trust):")
-		printUntrusted(out, o, s.Untrusted)
+		PrintUntrusted(out, v.from, v.left)
 	}
-	warnOfSettings(s)
 	return nil
 }
 
@@ -242,8 +225,8 @@ func from(o settings.Options, source, where string) string {
 	return where
 }
 
-// printUntrusted lists what a project would loosen.
-func printUntrusted(out io.Writer, o settings.Options, all []settings.Untrusted) {
+// PrintUntrusted lists what a project would loosen.
+func PrintUntrusted(out io.Writer, o settings.Options, all []settings.Untrusted) {
 	for _, u := range all {
 		fmt.Fprintf(out, "  %s\n      %s, %s\n", visible.Text(u.Text), visible.Text(u.Key), visible.Text(from(o, u.Origin.Source, u.Origin.Where())))
 	}
