@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/cmd/toolhost/internal/setup"
 	"toolhost/persist/cache"
 	"toolhost/sandbox"
 )
@@ -165,4 +166,34 @@ func answerGaps(level sandbox.Level) []string {
 		"a command can see that sessions have sockets; who connects from a sandbox is known by its filters and gets no answer in",
 		none,
 	}
+}
+
+// clientsHere are the clients that are on this machine or set up, seen from the current directory; none without a home.
+func clientsHere() []setup.State {
+	p, err := setup.Here(".")
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(clientStates(p), func(s setup.State) bool { return !s.Here() })
+}
+
+// printClients prints clients for people.
+func printClients(out io.Writer, states []setup.State) (err error) {
+	head := "clients:\n"
+	for _, s := range states {
+		if err == nil {
+			_, err = fmt.Fprintf(out, "%s  %-15s %s\n", head, s.Client.Name, s)
+		}
+		head = ""
+	}
+	return err
+}
+
+// clientRecords are clients for programs.
+func clientRecords(states []setup.State) []map[string]any {
+	records := []map[string]any{}
+	for _, s := range states {
+		records = append(records, map[string]any{"name": s.Client.Name, "installed": s.Installed, "set_up": len(s.Scopes) > 0, "state": s.String()})
+	}
+	return records
 }

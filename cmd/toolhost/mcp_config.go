@@ -23,7 +23,7 @@ toolhost setup writes it into the client's files, and lists the clients.`,
   toolhost mcp-config vscode --http http://127.0.0.1:8722/mcp`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := findClient(args[0])
+			c, err := mcpconfig.Find(args[0])
 			if err != nil {
 				return err
 			}

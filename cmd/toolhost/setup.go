@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"toolhost/agenttool"
-	"toolhost/agenttool/near"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
@@ -96,7 +92,7 @@ func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err e
 	if len(args) == 0 || s.cmd.ArgsLenAtDash() == 0 {
 		return t, errors.New("name a client: toolhost setup --list shows them")
 	}
-	if t.Client, err = findClient(args[0]); err != nil {
+	if t.Client, err = mcpconfig.Find(args[0]); err != nil {
 		return t, err
 	}
 	flags := args[1:]
@@ -118,43 +114,9 @@ func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err e
 	}
 	t.Server = mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: toolList()}
 	if s.hook {
-		return s.hookTarget(t, program, flags)
+		return t.Hooked()
 	}
-	return t, workspaceFor(&t, p)
-}
-
-// workspaceFor gives the server of a client that starts it in no project a workspace.
-func workspaceFor(t *setup.Target, p setup.Places) error {
-	if !t.Client.Rootless || t.Server.HasWorkspace() {
-		return nil
-	}
-	if p.Project == p.Home {
-		return fmt.Errorf("%s starts its servers in no project: name one with --workspace", t.Client.Title)
-	}
-	t.Server.Command = append(t.Server.Command, "--workspace", p.Project)
-	return nil
-}
-
-func (s *settingUp) hookTarget(t setup.Target, program string, flags []string) (setup.Target, error) {
-	if t.Client.Name != "claude" {
-		return t, fmt.Errorf("%s: --hook is for claude", t.Client.Title)
-	}
-	if len(flags) > 0 {
-		return t, fmt.Errorf("%s: a hook takes no flags of toolhost serve; use toolhost settings", flags[0])
-	}
-	t.Hook = output.Words(program) + " hook " + t.Client.Name
-	return t, nil
-}
-
-// findClient finds a client in the table.
-func findClient(name string) (mcpconfig.Client, error) {
-	if c, ok := mcpconfig.Find(name); ok {
-		return c, nil
-	}
-	if best := near.Word(name, mcpconfig.Names()); best != "" {
-		return mcpconfig.Client{}, fmt.Errorf("there is no client %q here; did you mean %s?", name, best)
-	}
-	return mcpconfig.Client{}, fmt.Errorf("there is no client %q here; there are %s", name, strings.Join(mcpconfig.Names(), ", "))
+	return t.Placed(p)
 }
 
 // scope is the one of the flags, or the client's first.
@@ -182,11 +144,8 @@ func toolList() (names []string) {
 // write shows what would change, asks, writes it, and tries it.
 func (s *settingUp) write(t setup.Target, p setup.Places) error {
 	out := s.cmd.OutOrStdout()
-	if other := otherWay(t); other.SetUp(p) {
-		return fmt.Errorf("%s is set up in another way here: run toolhost setup %s --undo first", t.Client.Title, t.Client.Name)
-	}
-	if t.Scope == mcpconfig.Project && agenttool.Within(p.Project, p.Home) && !t.Server.HasWorkspace() {
-		return fmt.Errorf("%s is no project, but has your home directory: go into a project, or give --user where %s has settings for all projects", visible.Text(p.Project), t.Client.Title)
+	if err := t.Check(p); err != nil {
+		return err
 	}
 	plan, err := setup.NewPlan(t, p)
 	if err != nil {
@@ -215,16 +174,6 @@ func (s *settingUp) write(t setup.Target, p setup.Places) error {
 	return s.finish(t, p)
 }
 
-// otherWay is the target with a hook in the place of the server, or the other way round.
-func otherWay(t setup.Target) setup.Target {
-	if t.Hook == "" {
-		t.Hook = "hook"
-	} else {
-		t.Hook = ""
-	}
-	return t
-}
-
 // confirm asks the person at the terminal. A script says --yes.
 func (s *settingUp) confirm(question string) error {
 	if err := mayChange(); err != nil {
@@ -238,8 +187,7 @@ func (s *settingUp) confirm(question string) error {
 		return errors.New("nothing was written: there is no terminal to ask at; give --yes")
 	}
 	fmt.Fprintf(s.cmd.ErrOrStderr(), "%s [y/N] ", question)
-	line, _ := bufio.NewReader(in).ReadString('\n') // the end is a no
-	if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
+	if yes, _ := saysYes(in); !yes { // the end is a no
 		return exitf(exitFailed, "nothing was written")
 	}
 	return nil
@@ -252,19 +200,10 @@ func (s *settingUp) finish(t setup.Target, p setup.Places) error {
 		return err
 	}
 	if !p.Installed(t.Client) {
-		fmt.Fprintf(out, "%s is not installed here: this is prepared for it. Verify it later with %s --check\n", t.Client.Title, setupCommand(t))
+		fmt.Fprintf(out, "%s is not installed here: this is prepared for it. Verify it later with %s --check\n", t.Client.Title, t.Command())
 	}
 	fmt.Fprintln(out, "Prompts are answered in toolhost approve, in a second terminal.")
 	return nil
-}
-
-// setupCommand is the command line that sets a target up.
-func setupCommand(t setup.Target) string {
-	command := "toolhost setup " + t.Client.Name
-	if t.Hook != "" {
-		command += " --hook"
-	}
-	return command
 }
 
 // tryIt starts the server of a target, and says what is left to do. A hook has no server.
@@ -273,45 +212,20 @@ func (s *settingUp) tryIt(t setup.Target, p setup.Places) error {
 		fmt.Fprintf(s.cmd.OutOrStdout(), "%s asks toolhost hook before its own tools\n", t.Client.Title)
 		return nil
 	}
-	if err := s.verify(t, p); err != nil {
-		return err
-	}
-	for _, note := range clientNotes(t) {
-		fmt.Fprintln(s.cmd.OutOrStdout(), note)
-	}
-	return nil
-}
-
-// verify starts the server and says what it showed.
-func (s *settingUp) verify(t setup.Target, p setup.Places) error {
 	v, err := setup.Verify(context.Background(), t, p)
 	if err != nil {
 		return exitf(exitFailed, "the server of the configuration does not work: %v", err)
 	}
-	fmt.Fprintf(s.cmd.OutOrStdout(), "started it as %s would: it answers, lists %d tools, and glob works\n", t.Client.Title, len(v.Tools))
+	out := s.cmd.OutOrStdout()
+	fmt.Fprintf(out, "started it as %s would: it answers, lists %d tools, and glob works\n", t.Client.Title, len(v.Tools))
+	for _, note := range t.Notes() {
+		fmt.Fprintln(out, note)
+	}
 	return nil
 }
 
-// clientNotes say what setup cannot do for a client.
-func clientNotes(t setup.Target) (notes []string) {
-	c := t.Client
-	if c.Keeps != "" {
-		notes = append(notes, c.Title+" keeps "+c.Keeps)
-	}
-	if c.Asks != "" {
-		notes = append(notes, c.Title+" asks about each call itself: "+c.Asks)
-	}
-	if c.Trust != "" && t.Scope == mcpconfig.Project {
-		notes = append(notes, c.Title+" obeys a project that you trust: "+c.Trust+", once")
-	}
-	return notes
-}
-
 func (s *settingUp) undoTarget(t setup.Target, p setup.Places) error {
-	if !t.SetUp(p) && otherWay(t).SetUp(p) {
-		t = otherWay(t)
-	}
-	u, err := setup.Undo(t, p)
+	u, err := setup.Undo(t.Existing(p), p)
 	switch {
 	case errors.Is(err, setup.ErrNotSetUp):
 		return exitf(exitFailed, "%s: setup wrote nothing for %s here", t.Client.Title, t.Scope)
@@ -327,41 +241,18 @@ func (s *settingUp) undoTarget(t setup.Target, p setup.Places) error {
 		return exitf(exitFailed, "%v", err)
 	}
 	for _, f := range u.Files {
-		fmt.Fprintf(out, "%s: %s\n", visible.Text(p.Short(f.Path)), undone(f))
+		fmt.Fprintf(out, "%s: %s\n", visible.Text(p.Short(f.Path)), f)
 	}
 	return nil
 }
 
-// undone says what became of a file.
-func undone(f setup.UndoneFile) string {
-	switch {
-	case f.Before == nil && f.After == nil:
-		return "was gone already"
-	case len(f.Kept) > 0:
-		return "was changed since, and setup's parts were removed, but for those with other values by now: " + strings.Join(f.Kept, ", ")
-	case f.Since && f.After == nil:
-		return "removed: it held nothing else"
-	case f.Since:
-		return "was changed since: only setup's parts were removed"
-	case f.After == nil:
-		return "removed, as before"
-	}
-	return "restored byte for byte"
-}
-
 // checkTarget says what a configuration lacks, and starts the server that it names.
 func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
-	if !s.user && !s.project { // the scope that is set up
-		for _, other := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
-			if one := t; slices.ContainsFunc(t.Client.Files, func(f mcpconfig.File) bool { return f.Scope == other }) {
-				if one.Scope = other; one.SetUp(p) || otherWay(one).SetUp(p) {
-					t = one
-				}
-			}
-		}
+	if !s.user && !s.project {
+		t = t.InAnyScope(p)
 	}
-	if t.Hook == "" && !t.SetUp(p) && otherWay(t).SetUp(p) {
-		t = otherWay(t)
+	if t.Hook == "" {
+		t = t.Existing(p)
 	}
 	missing, err := t.Missing(p)
 	if err != nil {
@@ -371,13 +262,27 @@ func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
 		fmt.Fprintln(s.cmd.OutOrStdout(), "missing "+visible.Text(line))
 	}
 	if len(missing) > 0 {
-		return exitf(exitFailed, "%s is not set up: run %s", t.Client.Title, setupCommand(t))
+		return exitf(exitFailed, "%s is not set up: run %s", t.Client.Title, t.Command())
 	}
 	if err := s.tryIt(t, p); err != nil {
 		return err
 	}
 	if !p.Installed(t.Client) {
 		fmt.Fprintf(s.cmd.OutOrStdout(), "%s is not installed here\n", t.Client.Title)
+	}
+	return nil
+}
+
+// clientStates are those of all clients.
+func clientStates(p setup.Places) []setup.State {
+	return p.States(mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: toolList()})
+}
+
+func listClients(out io.Writer, p setup.Places) error {
+	for _, s := range clientStates(p) {
+		if _, err := fmt.Fprintf(out, "%-15s %-16s %s\n", s.Client.Name, s.Client.Title, s); err != nil {
+			return failed(err)
+		}
 	}
 	return nil
 }

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -162,17 +160,12 @@ func (t *trusting) agreed() error {
 // ask reports whether a person at the terminal says yes.
 func (t *trusting) ask() bool {
 	fmt.Fprint(t.out, "Let it? [y/N] ")
-	answer, err := bufio.NewReader(io.LimitReader(t.in, maxAnswer)).ReadString('\n')
+	yes, err := saysYes(t.in)
 	if err != nil {
 		fmt.Fprintln(t.out)
-		return false
 	}
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes"
+	return yes && err == nil
 }
-
-// maxAnswer is the longest line that is read as an answer.
-const maxAnswer = 1024
 
 func (t *trusting) takeBack(o settings.Options) error {
 	if err := mayChange(); err != nil {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"toolhost/cmd/toolhost/internal/approve/terminal"
@@ -34,4 +37,12 @@ func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err 
 		running.Wait()
 		leave()
 	}, nil
+}
+
+// saysYes reads the answer of the person to a question. The error is that of input without an end of line.
+func saysYes(in io.Reader) (bool, error) {
+	const longest = 1024
+	answer, err := bufio.NewReader(io.LimitReader(in, longest)).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", err
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"toolhost/agenttool/near"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
@@ -94,20 +95,18 @@ type File struct {
 const TokenVariable = "TOOLHOST_TOKEN"
 
 // Find returns the client with a name.
-func Find(name string) (Client, bool) {
-	i := slices.IndexFunc(Clients(), func(c Client) bool { return c.Name == name })
-	if i < 0 {
-		return Client{}, false
-	}
-	return Clients()[i], true
-}
-
-// Names are the names of all clients.
-func Names() (names []string) {
+func Find(name string) (Client, error) {
+	var names []string
 	for _, c := range Clients() {
+		if c.Name == name {
+			return c, nil
+		}
 		names = append(names, c.Name)
 	}
-	return names
+	if best := near.Word(name, names); best != "" {
+		return Client{}, fmt.Errorf("there is no client %q here; did you mean %s?", name, best)
+	}
+	return Client{}, fmt.Errorf("there is no client %q here; there are %s", name, strings.Join(names, ", "))
 }
 
 // In returns the files of a scope.

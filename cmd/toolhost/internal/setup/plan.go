@@ -13,14 +13,6 @@ import (
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
-// Target is a client's configuration in one scope.
-type Target struct {
-	Client mcpconfig.Client
-	Scope  mcpconfig.Scope
-	Server mcpconfig.Server
-	Hook   string // the command that the client asks before its own tools; then toolhost offers it none. Empty: there is no hook
-}
-
 // part is a file of a target, with the changes that it gets.
 type part struct {
 	mcpconfig.File

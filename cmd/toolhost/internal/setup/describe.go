@@ -1,0 +1,82 @@
+package setup
+
+import (
+	"strings"
+
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/mcpconfig"
+)
+
+// Command is the command line that sets a target up.
+func (t Target) Command() string {
+	command := "toolhost setup " + t.Client.Name
+	if t.Hook != "" {
+		command += " --hook"
+	}
+	return command
+}
+
+// Notes say what setup cannot do for a client.
+func (t Target) Notes() (notes []string) {
+	c := t.Client
+	if c.Keeps != "" {
+		notes = append(notes, c.Title+" keeps "+c.Keeps)
+	}
+	if c.Asks != "" {
+		notes = append(notes, c.Title+" asks about each call itself: "+c.Asks)
+	}
+	if c.Trust != "" && t.Scope == mcpconfig.Project {
+		notes = append(notes, c.Title+" obeys a project that you trust: "+c.Trust+", once")
+	}
+	return notes
+}
+
+// String says what became of a file.
+func (f UndoneFile) String() string {
+	switch {
+	case f.Before == nil && f.After == nil:
+		return "was gone already"
+	case len(f.Kept) > 0:
+		return "was changed since, and setup's parts were removed, but for those with other values by now: " + strings.Join(f.Kept, ", ")
+	case f.Since && f.After == nil:
+		return "removed: it held nothing else"
+	case f.Since:
+		return "was changed since: only setup's parts were removed"
+	case f.After == nil:
+		return "removed, as before"
+	}
+	return "restored byte for byte"
+}
+
+// Here reports whether the client is on this machine or set up.
+func (s State) Here() bool { return s.Installed || len(s.Scopes) > 0 }
+
+// String says in a line how far a client is set up.
+func (s State) String() string {
+	var words []string
+	for _, one := range s.Scopes {
+		words = append(words, one.of(s.Client))
+	}
+	switch {
+	case len(words) > 0:
+		return strings.Join(words, "; ")
+	case s.Installed:
+		return "installed, not set up: toolhost setup " + s.Client.Name
+	}
+	return "not installed"
+}
+
+func (s ScopeState) of(c mcpconfig.Client) string {
+	where := map[mcpconfig.Scope]string{mcpconfig.Project: "in this project", mcpconfig.User: "for you"}[s.Scope]
+	switch {
+	case s.Broken != nil:
+		return "cannot be read: " + visible.Text(s.Broken.Error())
+	case s.Hook:
+		return "asks toolhost hook " + where
+	case len(s.Bypasses) > 0:
+		return "has toolhost " + where + ", and bypasses it with its own tools: " + visible.Text(strings.Join(s.Bypasses, ", "))
+	case c.Keeps != "":
+		return "set up " + where + ", and keeps " + c.Keeps
+	}
+	return "set up " + where
+}
