@@ -59,7 +59,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 			}
 			o := s.options()
 			o.Store, o.Reachable, o.Policy.Own = open, true, h.files()
-			at, err := placeByRoots(cmd.Context(), &o, h.options.Addr == "")
+			at, err := server.Place(cmd.Context(), &o, h.options.Addr == "")
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 				return err
 			}
 			if onTTY {
-				end, err := answerOnTerminal(context.Background(), session)
+				end, err := server.ApproveOnTerminal(context.Background(), session)
 				if err != nil {
 					return err
 				}

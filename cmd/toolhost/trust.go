@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -197,4 +199,12 @@ func (t *trusting) listPins(o settings.Options) error {
 		w.Row(p.Workspace, p.At, cmp.Or(cut.Characters(p.Digest, 19), "none: only the rules that toolhost wrote there"))
 	}
 	return w.Flush()
+}
+
+// saysYes reads the answer of the person to a question. The error is that of input without an end of line.
+func saysYes(in io.Reader) (bool, error) {
+	const longest = 1024
+	answer, err := bufio.NewReader(io.LimitReader(in, longest)).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", err
 }

@@ -1,12 +1,9 @@
-package main
+package server
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 	"sync"
 
 	"toolhost/cmd/toolhost/internal/approve/terminal"
@@ -14,9 +11,9 @@ import (
 	"toolhost/cmd/toolhost/internal/session"
 )
 
-// answerOnTerminal shows the prompts of a session on the terminal that started toolhost, and takes answers there, line by line, until
+// ApproveOnTerminal shows the prompts of a session on the terminal that started toolhost, and takes answers there, line by line, until
 // end is called. Like toolhost approve it uses the session's socket.
-func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err error) {
+func ApproveOnTerminal(ctx context.Context, s *session.Session) (end func(), err error) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
 		return nil, fmt.Errorf("--approve-on-tty: toolhost was started from no terminal (%w): leave it out, and use toolhost approve in one", err)
@@ -37,12 +34,4 @@ func answerOnTerminal(ctx context.Context, s *session.Session) (end func(), err 
 		running.Wait()
 		leave()
 	}, nil
-}
-
-// saysYes reads the answer of the person to a question. The error is that of input without an end of line.
-func saysYes(in io.Reader) (bool, error) {
-	const longest = 1024
-	answer, err := bufio.NewReader(io.LimitReader(in, longest)).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return answer == "y" || answer == "yes", err
 }

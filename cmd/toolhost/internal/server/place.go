@@ -1,4 +1,4 @@
-package main
+package server
 
 import (
 	"context"
@@ -12,27 +12,26 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/builtin"
-	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/wire/mcp"
 )
 
-// placeByRoots returns the streams of a client. If a client of lines has its server started in a home, as many do, its workspace is the
-// roots that it declares. Without roots placeByRoots serves the client until the input ends, so that its user sees the reason, and fails
+// Place returns the streams of a client. If a client of lines has its server started in a home, as many do, its workspace is the
+// roots that it declares. Without roots Place serves the client until the input ends, so that its user sees the reason, and fails
 // with that.
-func placeByRoots(ctx context.Context, o *session.Options, lines bool) (server.Streams, error) {
-	at, reason := server.Standard(), o.CheckHome()
+func Place(ctx context.Context, o *session.Options, lines bool) (Streams, error) {
+	at, reason := Standard(), o.CheckHome()
 	if reason == nil || !lines {
 		return at, nil
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) {
 		return at, reason
 	}
-	opening := mcp.Open(ctx, at.In, at.Out, version(), server.Instructions)
+	opening := mcp.Open(ctx, at.In, at.Out, o.Version, Instructions)
 	if err := errors.Join(opening.Failed, takeRoots(o, opening.Roots)); err != nil {
 		reason = fmt.Errorf("the roots of the client cannot be it: %w", err)
 	} else if len(opening.Roots) > 0 {
-		return server.Streams{In: opening.In, Out: opening.Out}, nil
+		return Streams{In: opening.In, Out: opening.Out}, nil
 	}
 	var tools []agenttool.Description
 	for _, t := range builtin.Described() {
@@ -40,7 +39,7 @@ func placeByRoots(ctx context.Context, o *session.Options, lines bool) (server.S
 	}
 	advice := "toolhost has no workspace: " + strings.ReplaceAll(reason.Error(), "\n", ", ") + ". In the configuration of this client, name the project in the entry of " +
 		`toolhost, "args": ["serve", "--workspace", "/path/of/the/project"], and start it again.`
-	mcp.Unplaced{Version: version(), Tools: tools, Reason: advice}.Serve(ctx, opening.In, opening.Out)
+	mcp.Unplaced{Version: o.Version, Tools: tools, Reason: advice}.Serve(ctx, opening.In, opening.Out)
 	return at, reason
 }
 
