@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/settings"
@@ -79,6 +80,14 @@ func failed(err error) error {
 		return nil
 	}
 	return exitf(exitFailed, "%v", err)
+}
+
+// failedSafe is failed for an error that may name a file of strangers.
+func failedSafe(err error) error {
+	if err == nil {
+		return nil
+	}
+	return exitf(exitFailed, "%s", visible.Text(err.Error()))
 }
 
 // printJSON prints values, each on a line.

@@ -17,6 +17,7 @@ import (
 	"toolhost/cmd/toolhost/internal/effective"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/cmd/toolhost/internal/repositories"
 	"toolhost/settings"
 )
 
@@ -85,13 +86,17 @@ func (t *trusting) run() error {
 	if err != nil {
 		return policy.Problems(err)
 	}
-	repositories, err := waitingIn(o)
+	waiting, err := repositories.Waiting(o.Workspace, o.Home)
 	if err != nil {
-		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+		return failedSafe(err)
 	}
-	if len(repositories.all) > 0 {
-		if err := t.decideRepositories(repositories, o.Workspace); err != nil || len(loosening) == 0 {
+	if len(waiting.Programs) > 0 {
+		waiting.Print(t.out)
+		if err := t.agreed(); err != nil {
 			return err
+		}
+		if err := waiting.Release(t.out); err != nil || len(loosening) == 0 {
+			return failedSafe(err)
 		}
 	}
 	if len(loosening) == 0 {
@@ -112,15 +117,6 @@ func (t *trusting) run() error {
 	return t.decide(o, digest)
 }
 
-// decideRepositories restores the quarantined programs of repositories if the person agrees.
-func (t *trusting) decideRepositories(w quarantine, workspace string) error {
-	w.print(t.out, workspace)
-	if err := t.agreed(); err != nil {
-		return err
-	}
-	return w.letLive(t.out)
-}
-
 // pin returns the trusted state of the workspace.
 func (t *trusting) pin(o settings.Options) settings.Pin {
 	pin, err := settings.PinOf(o)
@@ -136,7 +132,7 @@ func (t *trusting) decide(o settings.Options, digest string) error {
 		return err
 	}
 	if err := settings.Trust(o, digest); err != nil {
-		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+		return failedSafe(err)
 	}
 	fmt.Fprintf(t.out, "%s is trusted.\n", visible.Text(o.Workspace))
 	return nil
@@ -175,7 +171,7 @@ func (t *trusting) takeBack(o settings.Options) error {
 	}
 	found, err := settings.Untrust(o)
 	if err != nil {
-		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+		return failedSafe(err)
 	}
 	if !found {
 		fmt.Fprintf(t.out, "%s was not trusted\n", visible.Text(o.Workspace))
@@ -188,7 +184,7 @@ func (t *trusting) takeBack(o settings.Options) error {
 func (t *trusting) listPins(o settings.Options) error {
 	pins, err := settings.Pins(o.Trust)
 	if err != nil {
-		return exitf(exitFailed, "%s", visible.Text(err.Error()))
+		return failedSafe(err)
 	}
 	if len(pins) == 0 {
 		fmt.Fprintln(t.out, "nothing is trusted")
