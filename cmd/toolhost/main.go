@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/cmd/toolhost/internal/usage"
 	"toolhost/settings"
 )
 
@@ -58,7 +59,7 @@ func execute(root *cobra.Command) int {
 		}
 		return coded.code
 	}
-	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+usageError(cmd, err).Error())
+	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+usage.Error(cmd, err, newServe()).Error())
 	return exitUsage
 }
 

@@ -1,4 +1,5 @@
-package main
+// Package usage words the errors of command lines: those of the library name no remedy.
+package usage
 
 import (
 	"errors"
@@ -20,14 +21,14 @@ var (
 	wrongNumber = regexp.MustCompile(`^(accepts|requires) .*arg\(s\)`)
 )
 
-// usageError adds the remedy to an error of a command line.
-func usageError(cmd *cobra.Command, err error) error {
+// Error adds the remedy to an error of a command line. serve is toolhost serve, whose flags other commands take behind --.
+func Error(cmd *cobra.Command, err error, serve *cobra.Command) error {
 	text, help := err.Error(), ": see "+cmd.CommandPath()+" --help"
 	if m := badValue.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s %s: %s", lastName(m[2]), strings.Trim(m[1], `"`), remedy(m[3]))
 	}
 	if m := unknownFlag.FindStringSubmatch(text); m != nil {
-		if takesServeFlags(cmd) && serveFlag(m[1]) {
+		if takesServeFlags(cmd) && has(serve, m[1]) {
 			return fmt.Errorf("--%s is a flag of toolhost serve: write it at the end, behind --, as in %s claude -- --%[1]s", m[1], cmd.CommandPath())
 		}
 		return fmt.Errorf("there is no flag --%s%s%s", m[1], meantFlag(cmd, m[1]), help)
@@ -59,10 +60,10 @@ func usageError(cmd *cobra.Command, err error) error {
 // takesServeFlags reports whether a command passes the words behind -- to toolhost serve.
 func takesServeFlags(cmd *cobra.Command) bool { return strings.Contains(cmd.Use, "FLAGS OF SERVE") }
 
-// serveFlag reports whether toolhost serve has a flag, given as name or name=value.
-func serveFlag(flag string) bool {
+// has reports whether a command has a flag, given as name or name=value.
+func has(cmd *cobra.Command, flag string) bool {
 	name, _, _ := strings.Cut(flag, "=")
-	return newServe().Flags().Lookup(name) != nil
+	return cmd.Flags().Lookup(name) != nil
 }
 
 // remedy describes the values of a flag, by the error of a bad one.
