@@ -7,30 +7,6 @@ import (
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 )
 
-// Command is the command line that sets a target up.
-func (t Target) Command() string {
-	command := "toolhost setup " + t.Client.Name
-	if t.Hook != "" {
-		command += " --hook"
-	}
-	return command
-}
-
-// Notes say what setup cannot do for a client.
-func (t Target) Notes() (notes []string) {
-	c := t.Client
-	if c.Keeps != "" {
-		notes = append(notes, c.Title+" keeps "+c.Keeps)
-	}
-	if c.Asks != "" {
-		notes = append(notes, c.Title+" asks about each call itself: "+c.Asks)
-	}
-	if c.Trust != "" && t.Scope == mcpconfig.Project {
-		notes = append(notes, c.Title+" obeys a project that you trust: "+c.Trust+", once")
-	}
-	return notes
-}
-
 // String says what became of a file.
 func (f UndoneFile) String() string {
 	switch {

@@ -9,29 +9,8 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
-	"toolhost/cmd/toolhost/internal/mcpconfig"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
-
-// part is a file of a target, with the changes that it gets.
-type part struct {
-	mcpconfig.File
-	changes []edit.Change
-}
-
-func (t Target) parts() (parts []part) {
-	for _, f := range t.Client.In(t.Scope) {
-		changes := t.Client.ChangesOf(f, t.Server)
-		_, holds := t.Client.Entry(f)
-		switch {
-		case t.Hook == "":
-			parts = append(parts, part{f, changes})
-		case !holds:
-			parts = append(parts, part{f, mcpconfig.ClaudeHook(t.Hook)})
-		}
-	}
-	return parts
-}
 
 // Plan is a change of a client's files.
 type Plan struct {

@@ -6,6 +6,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
+	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 	"toolhost/cmd/toolhost/internal/output"
 )
 
@@ -15,6 +16,26 @@ type Target struct {
 	Scope  mcpconfig.Scope
 	Server mcpconfig.Server
 	Hook   string // the command that the client asks before its own tools; then toolhost offers it none. Empty: there is no hook
+}
+
+// part is a file of a target, with the changes that it gets.
+type part struct {
+	mcpconfig.File
+	changes []edit.Change
+}
+
+func (t Target) parts() (parts []part) {
+	for _, f := range t.Client.In(t.Scope) {
+		changes := t.Client.ChangesOf(f, t.Server)
+		_, holds := t.Client.Entry(f)
+		switch {
+		case t.Hook == "":
+			parts = append(parts, part{f, changes})
+		case !holds:
+			parts = append(parts, part{f, mcpconfig.ClaudeHook(t.Hook)})
+		}
+	}
+	return parts
 }
 
 // Hooked is the target with a hook in the place of the server, whose program and flags the command has.
@@ -81,4 +102,28 @@ func (t Target) Check(p Places) error {
 		return fmt.Errorf("%s is no project, but has your home directory: go into a project, or give --user where %s has settings for all projects", visible.Text(p.Project), t.Client.Title)
 	}
 	return nil
+}
+
+// Command is the command line that sets a target up.
+func (t Target) Command() string {
+	command := "toolhost setup " + t.Client.Name
+	if t.Hook != "" {
+		command += " --hook"
+	}
+	return command
+}
+
+// Notes say what setup cannot do for a client.
+func (t Target) Notes() (notes []string) {
+	c := t.Client
+	if c.Keeps != "" {
+		notes = append(notes, c.Title+" keeps "+c.Keeps)
+	}
+	if c.Asks != "" {
+		notes = append(notes, c.Title+" asks about each call itself: "+c.Asks)
+	}
+	if c.Trust != "" && t.Scope == mcpconfig.Project {
+		notes = append(notes, c.Title+" obeys a project that you trust: "+c.Trust+", once")
+	}
+	return notes
 }
