@@ -207,6 +207,17 @@ type Item struct {
 	Unended *Unended
 }
 
+// Time returns when the item began.
+func (i Item) Time() time.Time {
+	switch {
+	case i.Call != nil:
+		return i.Call.Start
+	case i.Note != nil:
+		return Time(i.Note.Time)
+	}
+	return Time(i.Unended.Time)
+}
+
 // About returns the call that the item is about; nil if it concerns the session.
 func (i Item) About() *Call {
 	if i.Unended != nil {

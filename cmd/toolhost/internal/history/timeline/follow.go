@@ -36,13 +36,10 @@ func (o Options) Follow(out io.Writer, path string, from time.Time) error {
 
 // ended returns when an item was complete.
 func ended(item history.Item) time.Time {
-	switch {
-	case item.Call != nil:
+	if item.Call != nil {
 		return item.Call.End
-	case item.Note != nil:
-		return history.Time(item.Note.Time)
 	}
-	return history.Time(item.Unended.Time)
+	return item.Time()
 }
 
 // growing reads a log up to its last line feed and waits for more, until no process writes it.

@@ -20,6 +20,7 @@ import (
 type printer struct {
 	Options
 	out       io.Writer
+	b         strings.Builder // the text of an entry
 	live      bool // a process writes the log
 	date      string
 	workspace string // of the session; paths below it are printed relative to it
@@ -30,51 +31,47 @@ const indent = "              "
 
 // item prints an entry of the time line.
 func (p *printer) item(item history.Item) error {
+	p.b.Reset()
+	p.day(item.Time())
 	switch {
 	case item.Call != nil:
-		return p.call(item.Call)
+		p.call(item.Call)
 	case item.Note != nil:
-		return p.note(item.Note)
+		p.note(item.Note)
+	default:
+		p.unended(item.Unended)
 	}
-	return p.unended(item.Unended)
-}
-
-// day prints the date if it is another than that of the line before.
-func (p *printer) day(at time.Time) error {
-	date := at.Local().Format("2006-01-02 Monday")
-	if date == p.date || at.IsZero() {
-		return nil
-	}
-	p.date = date
-	_, err := fmt.Fprintln(p.out, date)
+	_, err := io.WriteString(p.out, p.b.String())
 	return err
 }
 
-// call prints an ended call: time, id, tool, status, duration and input, and remarks about it.
-func (p *printer) call(c *history.Call) error {
-	if err := p.day(c.Start); err != nil {
-		return err
+// day prints the date if it is another than that of the line before.
+func (p *printer) day(at time.Time) {
+	if date := at.Local().Format("2006-01-02 Monday"); date != p.date && !at.IsZero() {
+		p.date = date
+		fmt.Fprintln(&p.b, date)
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %-10s %8s  %s\n", lineStart(c.Start, c), visible.Text(string(c.Status)), took(c), visible.Text(cut.Characters(subject(c), 160)))
+}
+
+// call prints an ended call: time, id, tool, status, duration and input, and remarks about it.
+func (p *printer) call(c *history.Call) {
+	fmt.Fprintf(&p.b, "%s %-10s %8s  %s\n", lineStart(c.Start, c), visible.Text(string(c.Status)), took(c), visible.Text(cut.Characters(subject(c), 160)))
 	for _, text := range p.remarks(c) {
-		fmt.Fprintf(&b, "%s%s\n", indent, visible.Text(text))
+		fmt.Fprintf(&p.b, "%s%s\n", indent, visible.Text(text))
 	}
 	for _, block := range c.Content() {
 		switch {
 		case p.Diff && block.Diff != "":
-			writeBlock(&b, block.Diff)
+			p.block(block.Diff)
 		case p.Output && block.Text != "":
-			writeBlock(&b, block.Text)
+			p.block(block.Text)
 		}
 	}
-	_, err := io.WriteString(p.out, b.String())
-	return err
 }
 
-func writeBlock(b *strings.Builder, text string) {
+func (p *printer) block(text string) {
 	for _, line := range visible.Lines(strings.TrimSuffix(text, "\n")) {
-		fmt.Fprintf(b, "%s| %s\n", indent, line)
+		fmt.Fprintf(&p.b, "%s| %s\n", indent, line)
 	}
 }
 
@@ -246,25 +243,20 @@ func subject(c *history.Call) string {
 }
 
 // note prints a record about the session.
-func (p *printer) note(n *history.Note) error {
-	if err := p.day(history.Time(n.Time)); err != nil {
-		return err
-	}
+func (p *printer) note(n *history.Note) {
 	at := clock(history.Time(n.Time))
-	var err error
 	switch n.Type {
 	case agenttool.EventProtectedChanged, agenttool.EventSettingsChanged:
 		if n.Warning != "" {
-			_, err = fmt.Fprintf(p.out, "%s  !! %s\n", at, visible.Text(cut.Characters(n.Warning, 1000)))
+			fmt.Fprintf(&p.b, "%s  !! %s\n", at, visible.Text(cut.Characters(n.Warning, 1000)))
 		}
 	case agenttool.EventSessionOpened:
-		_, err = fmt.Fprintf(p.out, "%s  -- session opened: %s\n", at, visible.Text(opened(n.Data)))
+		fmt.Fprintf(&p.b, "%s  -- session opened: %s\n", at, visible.Text(opened(n.Data)))
 	case agenttool.EventSessionClosed:
-		_, err = fmt.Fprintf(p.out, "%s  -- %s\n", at, closed(n.Data))
+		fmt.Fprintf(&p.b, "%s  -- %s\n", at, closed(n.Data))
 	case agenttool.EventJournalGap:
-		_, err = fmt.Fprintf(p.out, "%s  -- records are missing here: %s\n", at, visible.Text(string(n.Data)))
+		fmt.Fprintf(&p.b, "%s  -- records are missing here: %s\n", at, visible.Text(string(n.Data)))
 	}
-	return err
 }
 
 // follow notes the workspace of a session that opens.
@@ -326,20 +318,16 @@ func openedSandbox(data json.RawMessage) string {
 }
 
 // unended prints a call or a job whose end is not in the log.
-func (p *printer) unended(u *history.Unended) error {
-	at := history.Time(u.Time)
-	if err := p.day(at); err != nil {
-		return err
-	}
+func (p *printer) unended(u *history.Unended) {
 	how := map[bool]string{true: "is running", false: "died with the host"}[p.live]
 	job := "job " + visible.Text(u.Job) + " " + how
 	if u.Command != "" {
 		job += ": " + visible.Text(cut.Characters(u.Command, 100))
 	}
-	start := lineStart(at, u.Call) + " "
+	start := lineStart(history.Time(u.Time), u.Call) + " "
 	if !u.CallRuns {
-		_, err := fmt.Fprintln(p.out, start+job)
-		return err
+		fmt.Fprintln(&p.b, start+job)
+		return
 	}
 	text := map[bool]string{true: "is running", false: "the host died"}[p.live]
 	if what := subject(u.Call); what != "" {
@@ -348,15 +336,10 @@ func (p *printer) unended(u *history.Unended) error {
 	if u.Job != "" {
 		text += ", job " + visible.Text(u.Job)
 	}
-	if _, err := fmt.Fprintf(p.out, "%s%s (%s)\n", start, text, u.Call.Invocation); err != nil {
-		return err
-	}
+	fmt.Fprintf(&p.b, "%s%s (%s)\n", start, text, u.Call.Invocation)
 	for _, line := range permission(u.Call, true) {
-		if _, err := fmt.Fprintln(p.out, indent+visible.Text(line)); err != nil {
-			return err
-		}
+		fmt.Fprintln(&p.b, indent+visible.Text(line))
 	}
-	return nil
 }
 
 func took(c *history.Call) string {
