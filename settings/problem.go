@@ -7,10 +7,10 @@ import (
 
 // Problem is a mistake in a settings file.
 type Problem struct {
-	File    string // absolute
-	Line    int    // from 1; 0: the file as a whole
-	Column  int    // from 1, in bytes
-	Message string // names the mistake and the remedy. Quoted text of the file is escaped
+	File    string `json:"file"`             // absolute
+	Line    int    `json:"line,omitempty"`   // from 1; 0: the file as a whole
+	Column  int    `json:"column,omitempty"` // from 1, in bytes
+	Message string `json:"message"`          // names the mistake and the remedy. Quoted text of the file is escaped
 }
 
 // Error returns FILE:LINE:COLUMN: MESSAGE.

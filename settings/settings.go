@@ -176,13 +176,13 @@ type Untrusted struct {
 
 // Layer is one file of settings.
 type Layer struct {
-	Source   string // one of agenttool's rule sources
-	File     string // absolute
-	Exists   bool
-	Digest   string // sha256:… of its content as it was read; "" if it could not be read
-	Supplied bool   // it lies in the workspace, where other people or commands write: it cannot loosen anything by itself
-	Why      string // why Supplied; else empty
-	Trusted  bool   // it counts completely: it is the user's own, or trusted, or loosens nothing
+	Source   string `json:"source"` // one of agenttool's rule sources
+	File     string `json:"file"`   // absolute
+	Exists   bool   `json:"exists"`
+	Digest   string `json:"-"`             // sha256:… of its content as it was read; "" if it could not be read
+	Supplied bool   `json:"project"`       // it lies in the workspace, where other people or commands write: it cannot loosen anything by itself
+	Why      string `json:"why,omitempty"` // why Supplied; else empty
+	Trusted  bool   `json:"trusted"`       // it counts completely: it is the user's own, or trusted, or loosens nothing
 }
 
 // Default returns the defaults. Their source is "default".

@@ -19,12 +19,12 @@ import (
 
 // Settings are those in force. Where is FILE:LINE, and empty for a default.
 type Settings struct {
-	Workspace string      `json:"workspace"`
-	Rules     []rule      `json:"rules"` // in order of precedence
-	Values    []value     `json:"values"`
-	Untrusted []untrusted `json:"untrusted"` // left out, because the project brought it
-	Problems  []problem   `json:"problems"`
-	Files     []file      `json:"files"` // weakest first
+	Workspace string             `json:"workspace"`
+	Rules     []rule             `json:"rules"` // in order of precedence
+	Values    []value            `json:"values"`
+	Untrusted []untrusted        `json:"untrusted"` // left out, because the project brought it
+	Problems  []settings.Problem `json:"problems"`
+	Files     []settings.Layer   `json:"files"` // weakest first
 
 	from settings.Options
 	left []settings.Untrusted
@@ -55,27 +55,11 @@ type untrusted struct {
 	Where  string `json:"where"`
 }
 
-type problem struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
-}
-
-type file struct {
-	Source  string `json:"source"`
-	File    string `json:"file"`
-	Exists  bool   `json:"exists"`
-	Project bool   `json:"project"` // the authors of the project may have written it
-	Why     string `json:"why,omitempty"`
-	Trusted bool   `json:"trusted"` // all of it counts
-}
-
 // Of shows settings that were read from files.
 func Of(o settings.Options, s *settings.Settings) Settings {
 	v := Settings{
 		from: o, left: s.Untrusted, Workspace: o.Workspace, Rules: []rule{}, Values: valuesOf(s.Over(settings.Default())),
-		Untrusted: []untrusted{}, Problems: []problem{}, Files: []file{},
+		Untrusted: []untrusted{}, Problems: output.List(s.Problems), Files: output.List(s.Layers),
 	}
 	order := []agenttool.Behavior{agenttool.Deny, agenttool.Ask, agenttool.Allow}
 	for _, r := range slices.SortedStableFunc(slices.Values(s.Rules), func(a, b settings.Rule) int {
@@ -85,12 +69,6 @@ func Of(o settings.Options, s *settings.Settings) Settings {
 	}
 	for _, u := range s.Untrusted {
 		v.Untrusted = append(v.Untrusted, untrusted{u.Key, u.Text, u.Origin.Source, u.Origin.Where()})
-	}
-	for _, p := range s.Problems {
-		v.Problems = append(v.Problems, problem(p))
-	}
-	for _, l := range s.Layers {
-		v.Files = append(v.Files, file{l.Source, l.File, l.Exists, l.Supplied, l.Why, l.Trusted})
 	}
 	return v
 }
