@@ -21,7 +21,7 @@ type printer struct {
 	Options
 	out       io.Writer
 	b         strings.Builder // the text of an entry
-	live      bool // a process writes the log
+	live      bool            // a process writes the log
 	date      string
 	workspace string // of the session; paths below it are printed relative to it
 }
