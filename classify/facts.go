@@ -54,7 +54,7 @@ func (t tally) yes(findings tally) agenttool.Fact {
 	return agenttool.No
 }
 
-// unless returns what yes returns, but Unknown if instead of the finding a weaker one was made.
+// unless answers like yes, but with Unknown if a weaker finding was made instead.
 func (t tally) unless(weaker, finding tally) agenttool.Fact {
 	if t.has(weaker) && !t.has(finding) {
 		return agenttool.Unknown
@@ -125,7 +125,7 @@ type patterns struct {
 	reglobs bool // the meaning of patterns was changed
 }
 
-// repositories are those where git runs.
+// repositories are the places where git runs.
 type repositories struct {
 	git       []agenttool.GitRun
 	remotes   []agenttool.GitRemote
@@ -141,7 +141,7 @@ type partList struct {
 	told      int // bytes of their reasons
 }
 
-// whole is what is found about the command line, and about the shell that runs it.
+// whole holds the findings about the command line, and about the shell that runs it.
 type whole struct {
 	tally   tally // of the whole
 	itself  tally // effects of the shell itself, outside all simple commands

@@ -22,7 +22,7 @@ type scope struct {
 	captured  bool   // stdout surely is no terminal: a pipe or a file
 }
 
-// workdir is what is known of the working directory.
+// workdir is the known state of the working directory.
 type workdir struct {
 	start string   // directory where the command line starts
 	dirs  []string // where the working directory is, one of these; nil if unknown
@@ -31,7 +31,7 @@ type workdir struct {
 	alt   []string
 }
 
-// bindings are what names stand for, as far as it is known.
+// bindings holds the known variables and functions.
 type bindings struct {
 	vars   map[string]value
 	params []value                     // $1, $2, … of a shell in a shell; nil where they are not known
@@ -40,7 +40,7 @@ type bindings struct {
 	plain  bool                        // the shell may not be bash: values of variables are not followed
 }
 
-// stdin is what is known of the standard input.
+// stdin is the known state of the standard input.
 type stdin struct {
 	piped bool     // it is not that of the command line
 	input *listing // its content, if it is names of files
@@ -152,12 +152,12 @@ func join(a, b *scope) *scope {
 	return j
 }
 
-// or returns what holds in both places. Both are settled.
+// or returns the knowledge that both have in common. Both are settled.
 func (d *workdir) or(o *workdir) workdir {
 	return workdir{start: d.start, dirs: eitherDir(d.dirs, o.dirs), old: eitherDir(d.old, o.old)}
 }
 
-// or returns what holds of both.
+// or returns the knowledge that both have in common.
 func (i *stdin) or(o *stdin) stdin {
 	both := stdin{piped: i.piped, lines: i.lines || o.lines}
 	if i.input == o.input {

@@ -22,7 +22,7 @@ type shell struct {
 	texts int // depth of nested texts that are only searched for code that they may run
 }
 
-// setting is where the command line runs.
+// setting is the place where the command line runs.
 type setting struct {
 	ctx  Context
 	disk *Disk // nil if the caller does not look at it

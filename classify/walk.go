@@ -26,7 +26,7 @@ type function struct {
 	local []string // variables that the current function gives back when it ends
 }
 
-// effort is what a walk has used of its bounds.
+// effort counts the work of a walk, which is bounded.
 type effort struct {
 	expanded int // words that braces made
 	given    int // words of the simple commands, counted again for each program that runs another

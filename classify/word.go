@@ -21,7 +21,7 @@ type field struct {
 	sampling
 }
 
-// globbing is what is known of a glob in a word.
+// globbing describes a glob in a word.
 type globbing struct {
 	glob    bool   // nothing but a glob is not known
 	local   bool   // its unknown beginning has no slash
@@ -29,7 +29,7 @@ type globbing struct {
 	vague   bool   // the pattern is not all of it
 }
 
-// lonePart is what is known of the first part of a word. It holds for the word if it has no other part.
+// lonePart describes the first part of a word, and so a word that has no other part.
 type lonePart struct {
 	parts   int           // of the word
 	numeric bool          // the only part is a number

@@ -27,7 +27,7 @@ type hookRunner struct {
 	hookAnswers
 }
 
-// hookTarget is the tool whose calls the hooks see.
+// hookTarget is the tool of the call.
 type hookTarget struct {
 	tool *entry // nil: the call names none
 	name string // of the tool, as the call has it

@@ -23,7 +23,7 @@ type ending struct {
 	resultRecords
 }
 
-// outcome is what the call came to.
+// outcome is the state of the call at its end.
 type outcome struct {
 	stuck bool // the call did not come to its end, and may still run
 	out   agenttool.Output
@@ -32,7 +32,7 @@ type outcome struct {
 	notes []string         // of the host, for the model
 }
 
-// resultRecords is what is kept of the call.
+// resultRecords are the result and the place of its payload.
 type resultRecords struct {
 	result agenttool.Result
 	kept   agenttool.Persistence

@@ -118,7 +118,7 @@ type payload struct {
 	condition
 }
 
-// content is what a payload accepted.
+// content has the accepted bytes of a payload.
 type content struct {
 	limit   int64
 	ref     agenttool.Ref
@@ -126,7 +126,7 @@ type content struct {
 	patches patches
 }
 
-// condition says whether a payload accepts more, and what it lacks.
+// condition says whether a payload accepts more, and counts its losses.
 type condition struct {
 	dropped int64
 	full    noRoom // why the limit was lowered
@@ -134,7 +134,7 @@ type condition struct {
 	closed  bool
 }
 
-// hashedSink is a sink with the hash of what is in it. Only writers use the hash.
+// hashedSink is a sink with the hash of its bytes. Only writers use the hash.
 type hashedSink struct {
 	to   sink
 	hash hash.Hash

@@ -38,7 +38,7 @@ type writable struct {
 	caches []string // places of caches that have layers
 }
 
-// decision is what the decision about the command named.
+// decision has the paths that the decision about the command named.
 type decision struct {
 	approved []string // paths that the decision named
 	removed  []string // ... as destroyed: of git directories below them, names that git runs or obeys are removed, and not written
@@ -56,7 +56,7 @@ type ownSecrets struct {
 	own map[string]uint64 // names of secrets that the command itself made, with their inodes; nil: too many
 }
 
-// reports take what the command does.
+// reports has the listeners of a judge.
 type reports struct {
 	report func(Violation)
 	allow  func(path string) // notes that a protected name is changed on purpose
@@ -68,7 +68,7 @@ type protection struct {
 	namesInUse *sync.RWMutex // by the supervisors of the session's commands
 }
 
-// findings are traces of what the command did.
+// findings are traces of the command.
 type findings struct {
 	changes hostChanges
 	kept    refusedPaths // where the kernel let it write nothing

@@ -60,7 +60,7 @@ type outerWall struct {
 	shared  bool     // the ruleset is other commands', too
 }
 
-// space is what the command may open and write.
+// space has the places that the command may open and write.
 type space struct {
 	opened openPlaces
 	writes []string // the places that it may write, as it sees them

@@ -59,13 +59,13 @@ type questions struct {
 	mayAsk func(v Violation) bool
 }
 
-// enclosure is what the sandbox lets the command see and do.
+// enclosure describes the sandbox around a command.
 type enclosure struct {
 	confinement Confinement
 	unseen      hiddenFiles
 }
 
-// ending is how a command ended, and what is to be done then.
+// ending has the end of a command, and the work that follows it.
 type ending struct {
 	ends  []func() // run in reverse order when every process of the command has ended
 	mu    sync.Mutex

@@ -92,7 +92,7 @@ type reader struct {
 	nesting
 }
 
-// nesting is what stands around the text that is read.
+// nesting counts the constructs around the text that is read.
 type nesting struct {
 	inside  int  // substitutions around what is read
 	sums    int  // arithmetic expressions around what is read, in the innermost substitution

@@ -2,7 +2,7 @@ package program
 
 import "strings"
 
-// awkProgram is a program with what it does.
+// awkProgram is a program with its effects.
 type awkProgram struct {
 	lexer    awkLexer
 	tokens   []awkToken

@@ -46,7 +46,7 @@ type parser struct {
 	sub *Args
 }
 
-// position is how far a parser is in the words.
+// position is the place of a parser in the words.
 type position struct {
 	next    int  // the word after the current one
 	ended   bool // the rest are operands

@@ -68,7 +68,7 @@ type naming struct {
 	progress
 }
 
-// progress is what the words so far have named.
+// progress holds the names found in the words so far.
 type progress struct {
 	sub    string // the subcommand
 	given  Words  // options so far

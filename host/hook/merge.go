@@ -36,7 +36,7 @@ type Outcome struct {
 	Failures []*agenttool.Error
 }
 
-// Rewrites are what hooks change, and the hooks that do.
+// Rewrites are the changes of hooks, each with its hook.
 type Rewrites struct {
 	Input    json.RawMessage // the input to run instead; nil: unchanged
 	InputBy  Message

@@ -20,7 +20,7 @@ type request struct {
 	pausing
 }
 
-// source is where a request comes from.
+// source has the origin of a request.
 type source struct {
 	l    *Listener
 	w    *worker

@@ -29,7 +29,7 @@ type call struct {
 	copying
 }
 
-// launch says what is known of the programs that a command starts.
+// launch describes the programs that a command starts.
 type launch struct {
 	programs    []string // names of the programs that the command starts, if known
 	startsShell bool     // it starts a shell that reads commands

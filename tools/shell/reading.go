@@ -47,7 +47,7 @@ type matchCounts struct {
 	Matches *int64 `json:"matches,omitempty"`
 }
 
-// jobNeeds are what a job waits for, and the ports that it listens at.
+// jobNeeds has the input that a job waits for, and its ports.
 type jobNeeds struct {
 	WaitsFor *agenttool.JobWait  `json:"waits_for,omitempty"`
 	Ports    []agenttool.JobPort `json:"ports,omitempty"`

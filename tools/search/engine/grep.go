@@ -210,7 +210,7 @@ type worker struct {
 	batchWork
 }
 
-// batchWork is what a worker gathers in a batch.
+// batchWork is gathered by a worker in a batch.
 type batchWork struct {
 	asked  []*tree.File
 	visits []int32 // for the survey

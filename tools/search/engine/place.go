@@ -53,7 +53,7 @@ type watching struct {
 	blind  bool    // events are not available here
 }
 
-// knowledge is what searches have learned of a tree.
+// knowledge of a tree lasts from search to search.
 type knowledge struct {
 	secrets workspace.Secrets // of the last search
 	list    *tree.List

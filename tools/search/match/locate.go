@@ -24,7 +24,7 @@ type locator struct {
 	budget
 }
 
-// instructions are the program, and what is known of its matches.
+// instructions are the program, with facts about its matches.
 type instructions struct {
 	prog     *syntax.Prog
 	prefix   []byte     // every match begins with this text
@@ -33,7 +33,7 @@ type instructions struct {
 	asserts  bool       // the program has assertions about the surroundings of a position
 }
 
-// lookahead has the ways on which a match may go on.
+// lookahead has the states that a match may be in.
 type lookahead struct {
 	now, next threadList
 	todo      []attempt

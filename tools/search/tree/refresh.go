@@ -24,7 +24,7 @@ type refresh struct {
 	pool
 }
 
-// verdict is what a refresh finds.
+// verdict is the result of a refresh.
 type verdict struct {
 	changed atomic.Bool // the list is out of date
 	moved   atomic.Bool // the set of directories to check next time changed

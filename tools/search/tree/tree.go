@@ -48,7 +48,7 @@ type Tree struct {
 	backlog
 }
 
-// snapshot is what the last refresh found.
+// snapshot is the result of the last refresh.
 type snapshot struct {
 	root   *Dir
 	last   *List
@@ -56,7 +56,7 @@ type snapshot struct {
 	round  uint32
 }
 
-// backlog is what the next refresh must do.
+// backlog is the work of the next refresh.
 type backlog struct {
 	again []*Dir // must be listed again even if their status is unchanged
 	repos []*Dir // directories with sources whose changes cause no event in the tree
