@@ -68,6 +68,14 @@ func (s *server) serve(l net.Listener) {
 	}
 }
 
+// connections returns how many came. It waits for want of them: a connection counts when the server's goroutine has it.
+func (s *server) connections(want int32) int32 {
+	for limit := time.Now().Add(hang); s.came.Load() < want && time.Now().Before(limit); {
+		time.Sleep(time.Millisecond)
+	}
+	return s.came.Load()
+}
+
 // listenAs listens by another name than the path that the socket then has.
 func (s *server) listenAs(t testing.TB, dir, name string) {
 	t.Helper()
@@ -245,10 +253,7 @@ func TestGrantedSocket(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", line, r.out, r.err, want)
 		}
 	}
-	for limit := time.Now().Add(hang); granted.came.Load() < 4 && time.Now().Before(limit); {
-		runtime.Gosched()
-	}
-	if got, others := granted.came.Load(), other.came.Load(); got != 4 || others != 0 {
+	if got, others := granted.connections(4), other.came.Load(); got != 4 || others != 0 {
 		t.Errorf("%d connections, and %d where none was granted", got, others)
 	}
 }
