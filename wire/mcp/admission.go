@@ -70,3 +70,9 @@ func (a *admission) settle(r *request) {
 		close(a.settled)
 	}
 }
+
+// How long it may take until one more of the calls that were received begins, and how often that is looked at.
+const (
+	settleTime  = 2 * time.Second
+	settlePause = time.Millisecond
+)

@@ -14,9 +14,6 @@ import (
 	"toolhost/host/prompt"
 )
 
-// firstStateless is the first revision whose servers ask by a result, not by a request of their own.
-const firstStateless = "2026-07-28"
-
 // stateless reports whether a request says in its _meta that it is of such a revision.
 func stateless(meta sdk.Meta) bool {
 	version, _ := meta[sdk.MetaKeyProtocolVersion].(string)
@@ -31,16 +28,6 @@ func answers(req *sdk.CallToolRequest) bool {
 		return false
 	}
 	return stateless(req.Params.Meta) || !isModern(req.ProtocolVersion())
-}
-
-// done reports whether the question needs no answer any more.
-func (q *question) done() bool {
-	select {
-	case <-q.over:
-		return true
-	default:
-		return false
-	}
 }
 
 // hold remembers a question that the client was given.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -14,11 +15,31 @@ import (
 	"toolhost/agenttool/cut"
 )
 
+// Headers of the transport.
+const (
+	headerVersion = "Mcp-Protocol-Version"
+	headerSession = "Mcp-Session-Id"
+)
+
+// Limits of the HTTP handler.
+const (
+	maxBody        = 16 << 20         // bytes of one request
+	maxSessions    = 256              // of clients at once
+	sessionTimeout = 30 * time.Minute // without a request, after which a session is ended
+)
+
 // envelope holds the parts of a body that this package needs before the SDK reads it.
 type envelope struct {
 	id     json.RawMessage // nil: none, or it could not be read
 	method string
 	modern bool // its _meta names a revision
+}
+
+// isStateless reports whether a request is of 2026-07-28 or later. Its header says so; one that lacks the header and
+// has such a body is for the same handler, which refuses it (MCP-21).
+func (e envelope) isStateless(r *http.Request) bool {
+	version := r.Header.Get(headerVersion)
+	return isModern(version) || version == "" && r.Header.Get(headerSession) == "" && e.modern
 }
 
 // openBody reads the body of a request, restores it for the SDK, and checks it. The SDK alone would accept duplicate keys, and

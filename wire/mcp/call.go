@@ -39,9 +39,6 @@ const codeCanceled = -32800
 // cutShort is how long the result of a canceled call is waited for: it says what was done until then.
 const cutShort = 800 * time.Millisecond
 
-// codeBusy is the error of a request that can be sent again when others have ended.
-const codeBusy = -32000
-
 // errWithdrawn says that the client took its request back, or went away.
 var errWithdrawn = errors.New("the client canceled the request, or has gone")
 
@@ -131,4 +128,14 @@ func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*fli
 		s.o.Host.Cancel(f.id, closing)
 	}
 	return f, nil
+}
+
+// newRequest translates tools/call. It never fails because of the client's metadata: it ignores invalid values.
+func newRequest(id string, req *sdk.CallToolRequest) host.Request {
+	meta := req.Params.Meta
+	return host.Request{
+		ID: id, Tool: req.Params.Name, Input: arguments(req.Params.Arguments),
+		Actor: actor(req.ClientInfo()), Trace: trace(meta), Mapping: nativeIDs(req),
+		Caller: host.Caller{CallID: callID(meta), Refs: refs(meta)},
+	}
 }

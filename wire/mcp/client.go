@@ -1,10 +1,7 @@
 package mcp
 
 import (
-	"strings"
 	"time"
-
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
 )
@@ -44,21 +41,6 @@ const (
 	usualWait  = 50 * time.Second
 	provenWait = 70 * time.Second // of clients that waited for 75 s
 )
-
-// clientOf returns the client of a request: as these results have it, else as it says itself, else as the table has it.
-func (r Results) clientOf(info *sdk.Implementation, caps *sdk.ClientCapabilities) client {
-	c := client{bytes: usualBytes, lines: usualLines, wait: usualWait}
-	if info != nil {
-		name := strings.ToLower(info.Name)
-		for _, known := range clients {
-			if strings.Contains(name, known.name) {
-				c = known.client
-				break
-			}
-		}
-	}
-	return r.over(wishes(caps).over(c))
-}
 
 // capacity returns how much the client takes of the result of a call that begins now. A client that gets a task waits for no command.
 func (c client) capacity(task bool) agenttool.Capacity {

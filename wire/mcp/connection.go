@@ -162,10 +162,6 @@ func (c *connection) Close() error {
 // maxErrorText bounds the text of an error, in bytes: the SDK quotes what it cannot read.
 const maxErrorText = 2 << 10
 
-func errorf(code int64, format string, args ...any) *jsonrpc.Error {
-	return &jsonrpc.Error{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
 // rejected is an error that the SDK takes for one of a single message: the connection stays usable.
 func rejected(why string) error { return errorf(codeRejected, "%s", why) }
 

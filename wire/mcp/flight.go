@@ -45,6 +45,16 @@ type question struct {
 	over <-chan struct{} // closed when it needs no answer any more
 }
 
+// done reports whether the question needs no answer any more.
+func (q *question) done() bool {
+	select {
+	case <-q.over:
+		return true
+	default:
+		return false
+	}
+}
+
 // endsWithin reports whether the call has ended, at the latest soon.
 func (f *flight) endsWithin(d time.Duration) bool {
 	select {
@@ -228,4 +238,96 @@ func (f *flight) asking() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.asks) > 0 || f.open != nil && !f.open.done()
+}
+
+// Bounds of the ended calls that are kept for clients with a question about them: time, number and bytes of results.
+const (
+	keptFor   = 10 * time.Minute
+	maxKept   = 256
+	maxKeptAt = 16 << 20
+)
+
+// endedFlight is a call that has ended, for a client that brings its state back.
+type endedFlight struct {
+	flight *flight
+	until  time.Time
+	bytes  int
+}
+
+// hand notes that the client was given a state of the call, so that it is kept when it ends. It reports whether the call
+// has not ended yet.
+func (f *flights) hand(one *flight) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.handed = true
+	return f.all[one.id] == one && !one.over()
+}
+
+// keep adds a call that has ended. The oldest make room for it. f.mu is held.
+func (f *flights) keep(one *flight) {
+	now := time.Now()
+	k := endedFlight{flight: one, until: now.Add(keptFor), bytes: one.size()}
+	f.kept, f.bytes = append(f.kept, k), f.bytes+k.bytes
+	f.trim(now)
+}
+
+// trim forgets calls that were kept long enough, and the oldest of too many. f.mu is held.
+func (f *flights) trim(now time.Time) {
+	n := 0
+	for n < len(f.kept) && (now.After(f.kept[n].until) || len(f.kept)-n > maxKept || f.bytes > maxKeptAt && len(f.kept)-n > 1) {
+		f.bytes -= f.kept[n].bytes
+		delete(f.all, f.kept[n].flight.id)
+		n++
+	}
+	f.kept = append(f.kept[:0:0], f.kept[n:]...)
+}
+
+// maxAlone bounds the running calls whose clients have a question and that no request waits for.
+const maxAlone = 64
+
+// resultHandles notes the ways to the result of a call. flights.mu guards it.
+type resultHandles struct {
+	handed  bool // a client was given its state
+	task    bool // a client was given a task for it
+	waiting int  // requests
+}
+
+// join notes that a request waits for the call.
+func (f *flights) join(one *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.waiting++
+	f.found(one)
+}
+
+// leave notes that a request waits for the call no longer. It reports whether the call is still wanted: another request
+// waits, or it is a task, or its client has a question and has not answered. If too many calls are alone, it returns the
+// first of them, and the caller cancels that.
+func (f *flights) leave(one *flight) (wanted bool, forsaken *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.waiting--
+	if one.waiting > 0 || one.task {
+		return true, nil
+	}
+	if one.handed && !one.over() {
+		f.alone = append(f.alone, one)
+	}
+	if len(f.alone) > maxAlone {
+		forsaken = f.alone[0]
+		f.found(forsaken)
+	}
+	return one.handed && one.asking(), forsaken
+}
+
+// keepAsTask notes that a client was given a task for the call.
+func (f *flights) keepAsTask(one *flight) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one.task = true
+}
+
+// found notes that a call is not alone any more, or has ended. f.mu is held.
+func (f *flights) found(one *flight) {
+	f.alone = slices.DeleteFunc(f.alone, func(other *flight) bool { return other == one })
 }

@@ -107,3 +107,6 @@ func notification(step agenttool.Progress, last float64) *sdk.ProgressNotificati
 	}
 	return n
 }
+
+// maxTwice is the maximum size in bytes of a text that content repeats from structured content.
+const maxTwice = 1 << 10

@@ -6,18 +6,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
-	"toolhost/host"
 )
-
-// newRequest translates tools/call. It never fails because of the client's metadata: it ignores invalid values.
-func newRequest(id string, req *sdk.CallToolRequest) host.Request {
-	meta := req.Params.Meta
-	return host.Request{
-		ID: id, Tool: req.Params.Name, Input: arguments(req.Params.Arguments),
-		Actor: actor(req.ClientInfo()), Trace: trace(meta), Mapping: nativeIDs(req),
-		Caller: host.Caller{CallID: callID(meta), Refs: refs(meta)},
-	}
-}
 
 // Bounds of a client's metadata, in bytes of each value.
 const (

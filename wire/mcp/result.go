@@ -56,9 +56,6 @@ func (l *catalog) unknownTool(name string) string {
 	return fmt.Sprintf("there is no tool %s; there are %s", clean(name, maxName), strings.Join(l.listed(), ", "))
 }
 
-// maxTwice is the maximum size in bytes of a text that content repeats from structured content.
-const maxTwice = 1 << 10
-
 // structured returns the members of the tool's structured content that are declared, and the text if the client shows it from here.
 func structured(native json.RawMessage, members []member, text string, only bool) map[string]any {
 	var all map[string]json.RawMessage

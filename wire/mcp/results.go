@@ -103,3 +103,18 @@ func (r *Results) parse(part string) error {
 
 // leastOf are the smallest limits: below them a result has no room for its remarks.
 var leastOf = map[string]int{"bytes": 1000, "lines": 20}
+
+// clientOf returns the client of a request: as these results have it, else as it says itself, else as the table has it.
+func (r Results) clientOf(info *sdk.Implementation, caps *sdk.ClientCapabilities) client {
+	c := client{bytes: usualBytes, lines: usualLines, wait: usualWait}
+	if info != nil {
+		name := strings.ToLower(info.Name)
+		for _, known := range clients {
+			if strings.Contains(name, known.name) {
+				c = known.client
+				break
+			}
+		}
+	}
+	return r.over(wishes(caps).over(c))
+}

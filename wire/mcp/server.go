@@ -140,9 +140,6 @@ func (s *Server) Close() {
 	sessions.Wait()
 }
 
-// isModern reports whether a revision of the protocol has requests without sessions.
-func isModern(revision string) bool { return revision >= firstStateless }
-
 // nextID names one call of this process for the host.
 func (s *Server) nextID() string { return fmt.Sprintf("mcp-%d", s.calls.Add(1)) }
 

@@ -51,12 +51,6 @@ func hasBegun(ctx context.Context) {
 	}
 }
 
-// How long it may take until one more of the calls that were received begins, and how often that is looked at.
-const (
-	settleTime  = 2 * time.Second
-	settlePause = time.Millisecond
-)
-
 // Settle waits until every call that was received has begun in the host, or is answered: a host that drains takes no more.
 // It returns soon after ctx ends, or when calls do not begin.
 func (st *Stream) Settle(ctx context.Context) {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -66,17 +65,6 @@ func newStream(server *sdk.Server, o StreamOptions) *Stream {
 // Owns reports whether messages of that method are the stream's: all that are not of the native family, responses
 // included.
 func (st *Stream) Owns(method string) bool { return !strings.HasPrefix(method, "agenttool/") }
-
-// The methods that the stream itself knows.
-const (
-	methodInitialize = "initialize"
-	methodCall       = "tools/call"
-	methodDiscover   = "server/discover"
-	methodListen     = "subscriptions/listen"
-	methodProgress   = "notifications/progress"
-	methodCancelled  = "notifications/cancelled"
-	notifications    = "notifications/"
-)
 
 // urgent are the requests that are served even if the client does not read: they end something.
 var urgent = map[string]bool{"tasks/cancel": true, "tasks/update": true}
@@ -287,37 +275,6 @@ func (st *Stream) finish(id jsonrpc.ID, response []byte) {
 // refuse answers a request that was not accepted. A nil id is written as null.
 func (st *Stream) refuse(id json.RawMessage, err error) {
 	st.o.Write(encodeError(id, wireError(err)), false)
-}
-
-// metaProtocolVersion is the key in _meta of stateless requests: its value is their revision, firstStateless or later.
-const (
-	metaProtocolVersion = sdk.MetaKeyProtocolVersion
-)
-
-// protocolVersion returns the revision that a request names in its _meta, and whether it names one. One that is no text
-// counts as the empty one. Keys are matched exactly, as the SDK does.
-func protocolVersion(params json.RawMessage) (version string, given bool) {
-	if !mayHold(params, "protocolVersion") {
-		return "", false
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(params, &object) != nil {
-		return "", false
-	}
-	var meta map[string]json.RawMessage
-	if json.Unmarshal(object["_meta"], &meta) != nil {
-		return "", false
-	}
-	raw, given := meta[metaProtocolVersion]
-	if json.Unmarshal(raw, &version) != nil {
-		version = ""
-	}
-	return version, given
-}
-
-// mayHold reports whether JSON can have text, which is of ASCII letters, in a string: escapes can spell letters too.
-func mayHold(data []byte, text string) bool {
-	return bytes.Contains(data, []byte(text)) || bytes.Contains(data, []byte(`\u00`))
 }
 
 // unsupported is the error of a request of a revision that has no stateless requests.

@@ -18,9 +18,6 @@ import (
 	"toolhost/host"
 )
 
-// tasksExtension names the extension that lets a server answer a call with a task (MCP-16).
-const tasksExtension = "io.modelcontextprotocol/tasks"
-
 // taskPoll is how often clients should look at a task.
 const taskPoll = time.Second
 
