@@ -19,13 +19,6 @@ func (m *Model) disarm() tea.Cmd {
 // glance has the rows on the screen count as seen, unless they move before.
 func (m *Model) glance() tea.Cmd { return after(glimpse, seenMsg{m.turn}) }
 
-// see notes the rows of the prompt that have been on the screen, since nothing has moved for a glimpse.
-func (m *Model) see(msg seenMsg) {
-	if msg.turn == m.turn && m.current != nil && m.dialog == nil && !m.small() {
-		m.laidOut().see(m.offset, m.height-len(layout{Model: m}.top())-len(layout{Model: m}.bottom())-1)
-	}
-}
-
 // unread is the first asking row that has not been on the screen; -1: there is none.
 func (m *Model) unread() int { return m.laidOut().unread() }
 
@@ -136,20 +129,4 @@ func (m *Model) confirmed() (bool, tea.Cmd) {
 	}
 	m.notice = "too quick: read it, then press the key"
 	return false, m.disarm()
-}
-
-// codeSaid closes the dialog for a code when its session can be answered, or says that the code was not taken.
-func (m *Model) codeSaid(s approve.Session) {
-	c, ok := m.dialog.(*code)
-	if !ok || c.session.ID != s.ID {
-		return
-	}
-	if s.Approvals.MayAnswer {
-		m.dialog = nil
-		m.notice = "the code was right: its prompts can be answered now"
-		return
-	}
-	if c.asked {
-		c.refused(s.Approvals.Why)
-	}
 }

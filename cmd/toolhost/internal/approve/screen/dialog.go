@@ -7,22 +7,6 @@ import (
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
-// dialog covers a prompt.
-type dialog interface {
-	title() string
-	keys() []hint
-	press(m *Model, key tea.KeyPressMsg) tea.Cmd
-
-	// rows returns its rows, at most height, and the position of the cursor; column -1: no cursor.
-	rows(width, height int) (rows []row, column, line int)
-}
-
-// paster is a dialog that takes pasted text.
-type paster interface{ paste(text string) }
-
-// hint names a key and its effect.
-type hint struct{ key, does string }
-
 // reader is a dialog with a text to read.
 type reader struct {
 	name   string

@@ -136,3 +136,16 @@ func (d *modes) rows(width, height int) ([]row, int, int) {
 	entry, x, _ := d.code.rows(width, 1)
 	return append(rows, entry...), x, len(rows)
 }
+
+// chooseMode offers the modes of the session of the prompt, or else of the only one.
+func chooseMode(m *Model) tea.Cmd {
+	all := m.queue.Sessions()
+	switch {
+	case m.current != nil && m.queue.Session(m.current.Session).ID != "":
+		return m.open(newModes(m.queue.Session(m.current.Session)))
+	case len(all) == 1:
+		return m.open(newModes(all[0]))
+	}
+	m.notice = "there is no prompt of a session, whose mode could be changed"
+	return nil
+}

@@ -15,70 +15,16 @@ import (
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
-// Options say what a Model works with.
-type Options struct {
-	Answerer approve.Answerer
-	Now      func() time.Time
-	Once     bool   // end after the first answer that counts
-	Ring     string // is sent to the terminal when a prompt comes; empty: nothing
-}
-
-// How long things take.
-const (
-	unhurried  = 300 * time.Millisecond // a prompt is on the screen before a key answers it
-	glimpse    = 100 * time.Millisecond // what was on the screen for this long counts as seen
-	burst      = 50 * time.Millisecond  // keys that follow each other quicker were not typed
-	mineShown  = time.Second            // how long the end of a prompt that this person answered stays
-	otherShown = 3 * time.Second        // and of one that ended without an answer from here
-)
-
-// Model is the state of the screen. Sessions come in as the events of package approve.
-type Model struct {
-	o             Options
-	queue         approve.Queue
-	width, height int
-
-	current *approve.Item // on the screen; it may have ended
-	place   int           // where it stands in the list
-	sheet   *sheet        // current, laid out; nil: not yet
-	stale   bool          // it is to be laid out again
-	offset  int           // the first row of it that is shown
-	leaving bool          // it has ended, and will make room
-
-	dialog  dialog // over the prompt; nil: none
-	notice  string // the effect of the last key; empty: nothing to say
-	trouble []string
-
-	armed    bool // keys answer
-	turn     int  // counts how often keys were disarmed
-	intent   *approve.Answer
-	intended int // counts intents
-	answered int // answers of this person that counted
-}
-
 // New returns a Model for an empty screen.
 func New(o Options) *Model { return &Model{o: o} }
 
 // Answered is how many answers of this person counted.
 func (m *Model) Answered() int { return m.answered }
 
-// The messages that the model sends itself.
-type (
-	armedMsg  struct{ turn int }
-	seenMsg   struct{ turn int }
-	intentMsg struct{ number int }
-	leaveMsg  struct{ item *approve.Item }
-	secondMsg struct{}
-)
-
 // Init begins the clock.
 func (m *Model) Init() tea.Cmd { return second() }
 
 func second() tea.Cmd { return after(time.Second, secondMsg{}) }
-
-func after(d time.Duration, msg tea.Msg) tea.Cmd {
-	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
-}
 
 // Update takes one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
@@ -226,4 +172,27 @@ func (m *Model) laidOut() *sheet {
 		m.sheet, m.stale = sheet, false
 	}
 	return m.sheet
+}
+
+// see notes the rows of the prompt that have been on the screen, since nothing has moved for a glimpse.
+func (m *Model) see(msg seenMsg) {
+	if msg.turn == m.turn && m.current != nil && m.dialog == nil && !m.small() {
+		m.laidOut().see(m.offset, m.height-len(layout{Model: m}.top())-len(layout{Model: m}.bottom())-1)
+	}
+}
+
+// codeSaid closes the dialog for a code when its session can be answered, or says that the code was not taken.
+func (m *Model) codeSaid(s approve.Session) {
+	c, ok := m.dialog.(*code)
+	if !ok || c.session.ID != s.ID {
+		return
+	}
+	if s.Approvals.MayAnswer {
+		m.dialog = nil
+		m.notice = "the code was right: its prompts can be answered now"
+		return
+	}
+	if c.asked {
+		c.refused(s.Approvals.Why)
+	}
 }

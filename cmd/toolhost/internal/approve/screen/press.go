@@ -1,22 +1,11 @@
 package screen
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
 )
-
-// name is how a key is called here: the character that it types, or its name.
-func name(key tea.KeyPressMsg) string {
-	s := key.String()
-	if letter, ok := strings.CutPrefix(s, "shift+"); ok && len(letter) == 1 {
-		return strings.ToUpper(letter)
-	}
-	return s
-}
 
 // press takes a key.
 func (m *Model) press(key tea.KeyPressMsg) tea.Cmd {
@@ -86,19 +75,6 @@ func (m *Model) follow() tea.Cmd {
 	}
 	f.renew(m)
 	return f.ask(m)
-}
-
-// chooseMode offers the modes of the session of the prompt, or else of the only one.
-func chooseMode(m *Model) tea.Cmd {
-	all := m.queue.Sessions()
-	switch {
-	case m.current != nil && m.queue.Session(m.current.Session).ID != "":
-		return m.open(newModes(m.queue.Session(m.current.Session)))
-	case len(all) == 1:
-		return m.open(newModes(all[0]))
-	}
-	m.notice = "there is no prompt of a session, whose mode could be changed"
-	return nil
 }
 
 // scroll moves the view of the prompt by so many rows.
