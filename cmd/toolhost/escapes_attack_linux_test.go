@@ -25,7 +25,7 @@ func attackSeconds() int {
 	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_ESCAPES_ATTACK")); err == nil {
 		return n
 	}
-	return count(3, 10)
+	return count(2, 10)
 }
 
 // guarded are the names that the attackers of testdata/escapes/attack.c are after, and what else must stay as it is.

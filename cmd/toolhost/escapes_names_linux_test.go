@@ -63,7 +63,7 @@ for n in (".envrc",".mcp.json"):
 	},
 	{
 		name: "a name that changes after it was judged", at: watched, changes: "ws/.envrc.quarantined* ws/aenvrc",
-		script: `$P swap-name aenvrc .envrc 1500; true`,
+		script: `$P swap-name aenvrc .envrc $((2 * ROUNDS)); true`,
 		harm: func(a *escapeAttempt, said string) string {
 			if a.read("ws/.envrc") != "" {
 				return ".envrc is there"

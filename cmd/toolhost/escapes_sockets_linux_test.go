@@ -227,9 +227,9 @@ var socketAttempts = []attempt{
 			v.local(a, "unix", a.path("ws/mnt/s12345"))
 			v.local(a, "unixgram", a.path("ws/mnt/d12345"))
 		},
-		script: `ln -s $WS/mnt/s12345 /dev/shm/l12345; $P swap-local /dev/shm/o12345 /dev/shm/l12345 800
+		script: `ln -s $WS/mnt/s12345 /dev/shm/l12345; $P swap-local /dev/shm/o12345 /dev/shm/l12345 $ROUNDS
 			rm /dev/shm/l12345; ln -s $WS/mnt/d12345 /dev/shm/l12345
-			$P swap-local /dev/shm/o12346 /dev/shm/l12345 800; true`,
+			$P swap-local /dev/shm/o12346 /dev/shm/l12345 $ROUNDS; true`,
 		harm: reached, unfit: "it leaves links in the machine's memory",
 	},
 }
