@@ -3,6 +3,8 @@ package ignore
 import (
 	"path"
 	"strings"
+
+	"toolhost/tools/gitconfig"
 )
 
 const (
@@ -28,16 +30,16 @@ func (s *scan) file(name string, depth int) {
 		return
 	}
 	s.left--
-	for v := range settings(s.read(name)) {
-		value, ok := v.boolean()
+	for v := range gitconfig.Parse(string(s.read(name))) { // up to the first error, as git does
+		value, ok := v.Bool()
 		switch {
-		case v.name == "include.path" && !v.bare:
-			s.file(s.locate(v.value, path.Dir(name)), depth+1)
-		case v.name == "core.excludesfile" && !v.bare:
-			s.exclude(s.locate(v.value, ""))
-		case v.name == "core.ignorecase" && ok:
+		case v.Key == "include.path" && !v.Bare:
+			s.file(s.locate(v.Value, path.Dir(name)), depth+1)
+		case v.Key == "core.excludesfile" && !v.Bare:
+			s.exclude(s.locate(v.Value, ""))
+		case v.Key == "core.ignorecase" && ok:
 			s.fold = value
-		case v.name == "extensions.worktreeconfig" && ok && depth == 0:
+		case v.Key == "extensions.worktreeconfig" && ok && depth == 0:
 			s.worktree = value
 		}
 	}

@@ -49,7 +49,7 @@ func agrees(t *testing.T, text string) {
 		}
 	}
 	for _, e := range entries {
-		got = append(got, e.key+"="+blank(e.value))
+		got = append(got, e.Key+"="+blank(e.Value))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q: %q, and git says %q", text, got, want)
@@ -76,8 +76,8 @@ func TestParseConfig(t *testing.T) {
 		{"[a \"b\\\"c\\\\\"]d = \"e\\tf\"\\\n g", "a.b\"c\\.d=e\tf g"},
 	} {
 		got, err := parseConfig(tt.text)
-		if err != nil || len(got) != 1 || got[0].key+"="+got[0].value != tt.want {
-			t.Errorf("%q: %q, %v; want %q", tt.text, got, err, tt.want)
+		if err != nil || len(got) != 1 || got[0].Key+"="+got[0].Value != tt.want {
+			t.Errorf("%q: %v, %v; want %q", tt.text, got, err, tt.want)
 		}
 	}
 }

@@ -3,40 +3,42 @@ package neutral
 import (
 	"path/filepath"
 	"strings"
+
+	"toolhost/tools/gitconfig"
 )
 
 // entry handles one setting of a configuration file.
-func (l *look) entry(e entry, file string, depth int) {
-	section, sub, name := splitKey(e.key)
+func (l *look) entry(e gitconfig.Setting, file string, depth int) {
+	section, sub, name := splitKey(e.Key)
 	switch section {
 	case "include", "includeif":
 		if name == "path" && (section == "includeif") == (sub != "") {
-			l.include(e.value, file, depth)
+			l.include(e.Value, file, depth)
 		}
 	case "diff":
-		l.diff(e.key, sub, name)
+		l.diff(e.Key, sub, name)
 	case "filter":
-		l.filter(e.key, sub, name)
+		l.filter(e.Key, sub, name)
 	case "core":
 		l.core(e, name, file)
 	case "extensions":
-		if name == "objectformat" && strings.EqualFold(e.value, "sha256") {
+		if name == "objectformat" && strings.EqualFold(e.Value, "sha256") {
 			l.hash = 32
 		}
 	case "tar":
 		if name == "command" && (sub == "zip" || sub == "tar") && l.verb == "archive" {
-			l.stop("%s in %s names a program that git archive runs", e.key, file)
+			l.stop("%s in %s names a program that git archive runs", e.Key, file)
 		}
 	case "man", "browser", "web", "help":
 		if l.verb == "help" && (section != "help" || name != "autocorrect") {
-			l.stop("%s in %s says what git help runs", e.key, file)
+			l.stop("%s in %s says what git help runs", e.Key, file)
 		}
 	case "remote", "credential", "url", "protocol", "http":
-		l.transport(e.key, name, file)
+		l.transport(e.Key, name, file)
 	case "gpg":
-		l.program(e.key, strings.HasSuffix(name, "program") || name == "defaultkeycommand")
+		l.program(e.Key, strings.HasSuffix(name, "program") || name == "defaultkeycommand")
 	case "log", "format", "pretty", "branch", "tag":
-		l.program(e.key, strings.Contains(e.value, "%G") || strings.Contains(e.value, "signature") || name == "showsignature")
+		l.program(e.Key, strings.Contains(e.Value, "%G") || strings.Contains(e.Value, "signature") || name == "showsignature")
 	}
 	l.elsewhere(e, section, name)
 }
@@ -92,19 +94,19 @@ func (l *look) filter(key, sub, name string) {
 	}
 }
 
-func (l *look) core(e entry, name, file string) {
+func (l *look) core(e gitconfig.Setting, name, file string) {
 	switch name {
 	case "worktree":
 		if l.level != person {
-			l.worktree = e.value
+			l.worktree = e.Value
 		}
 	case "alternaterefscommand":
-		l.program(e.key, true)
-		l.set(e.key, ": ") // the blank makes it a shell builtin
+		l.program(e.Key, true)
+		l.set(e.Key, ": ") // the blank makes it a shell builtin
 	case "fsmonitor":
-		l.program(e.key, !boolean(e.value))
+		l.program(e.Key, !boolean(e.Value))
 	case "sshcommand", "gitproxy", "askpass":
-		l.transport(e.key, name, file)
+		l.transport(e.Key, name, file)
 	}
 }
 
@@ -136,16 +138,16 @@ func (l *look) program(key string, is bool) {
 }
 
 // elsewhere records files that the repository makes git read, at any path.
-func (l *look) elsewhere(e entry, section, name string) {
-	if l.level == person || e.value == "" {
+func (l *look) elsewhere(e gitconfig.Setting, section, name string) {
+	if l.level == person || e.Value == "" {
 		return
 	}
 	switch section + "." + name {
 	case "core.excludesfile", "core.attributesfile", "mailmap.file", "blame.ignorerevsfile", "diff.orderfile", "fsck.skiplist",
 		"ssh.allowedsignersfile", "gpg.allowedsignersfile", "gpg.revocationfile":
-		if path, ok := l.path(e.value, "/"); ok && (e.value[0] == '/' || e.value[0] == '~' || strings.Contains(e.value, "..")) {
-			if e.value[0] != '/' && e.value[0] != '~' {
-				path = e.value // relative to the work tree, which is unknown yet
+		if path, ok := l.path(e.Value, "/"); ok && (e.Value[0] == '/' || e.Value[0] == '~' || strings.Contains(e.Value, "..")) {
+			if e.Value[0] != '/' && e.Value[0] != '~' {
+				path = e.Value // relative to the work tree, which is unknown yet
 			}
 			l.reads = append(l.reads, path)
 		}

@@ -44,7 +44,7 @@ const maxSize = 16 << 10
 
 // strange reports whether a rune of a path may have a meaning to a shell.
 func strange(r rune) bool {
-	return !(r < 0x80 && (letterOrDigit(byte(r)) || r == '/' || r == '.' || r == '_' || r == '+'))
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '/' || r == '.' || r == '_' || r == '+')
 }
 
 // plainDiff returns a command that shows a change like git without a configured program.
