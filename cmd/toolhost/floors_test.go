@@ -26,7 +26,7 @@ var floors = []struct {
 	{"pipeline", []string{"host"}, true},
 	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
 	{"places and forms", internal("dirs", "output"), true},
-	{"parts", internal("builtin", "caller", "effective", "history", "limit", "mcpconfig", "memory", "presence", "prune", "repositories", "sockets", "streams", "usage"), true},
+	{"parts", internal("builtin", "caller", "code", "effective", "history", "limit", "mcpconfig", "memory", "presence", "prune", "repositories", "sockets", "streams", "usage"), true},
 	{"clients and sandbox", internal("approve", "remote", "confine", "setup"), true},
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},

@@ -25,9 +25,10 @@ func (f *fixture) behindFront() string {
 		f.t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- front.Serve(context.Background()) }()
+	ctx, end := context.WithCancel(context.Background())
+	go func() { ended <- front.Serve(ctx) }()
 	f.t.Cleanup(func() {
-		front.Close()
+		end()
 		if err := <-ended; err != nil {
 			f.t.Error(err)
 		}
