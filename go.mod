@@ -16,7 +16,6 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f
 	golang.org/x/sys v0.49.0
-	golang.org/x/term v0.47.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 

@@ -5,9 +5,9 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/cmd/toolhost/internal/claudecode"
+	"toolhost/cmd/toolhost/internal/output"
 )
 
 func newHook() *cobra.Command {
@@ -26,7 +26,7 @@ Of other tools the log has each call that was denied, and each that Claude Code 
 			if args[0] != "claude" {
 				return fmt.Errorf("there are no hooks for %q; there are those of claude", args[0])
 			}
-			if term.IsTerminal(int(os.Stdin.Fd())) {
+			if output.IsTerminal(os.Stdin) {
 				fmt.Fprintln(os.Stderr, "toolhost: reading a call of Claude Code from this terminal. Claude Code starts this command itself: see toolhost setup claude --hook")
 			}
 			h := claudecode.Hook{Options: s.options(), Flags: s.policyWords}

@@ -7,8 +7,6 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
@@ -49,7 +47,7 @@ func remoteError(err error) error {
 // Other processes could read it on a command line.
 func authenticate(s *remote.Session, client string) error {
 	return remoteError(s.Authenticate(client, func() (string, error) {
-		if term.IsTerminal(int(os.Stdin.Fd())) {
+		if output.IsTerminal(os.Stdin) {
 			fmt.Fprintf(os.Stderr, "the code that session %s shows: ", s.ID)
 		}
 		line, err := bufio.NewReader(os.Stdin).ReadString('\n')

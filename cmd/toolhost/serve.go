@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/memory"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
@@ -118,7 +118,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	go prune.Beside(ctx, s, logLine)
 	go endDied(ctx)
 	defer memory.StartTrimmer(s.TrimCaches)()
-	if code := s.Code(); code != "" && term.IsTerminal(int(os.Stderr.Fd())) {
+	if code := s.Code(); code != "" && output.IsTerminal(os.Stderr) {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
 	}
 	memory.ForgetProgram()
@@ -144,7 +144,7 @@ func endDied(ctx context.Context) {
 // onLines serves lines. In a terminal it tells the person what it waits for.
 func onLines(s *session.Session, at server.Streams, results mcp.Results, drain time.Duration) server.Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
-		if term.IsTerminal(int(os.Stdin.Fd())) {
+		if output.IsTerminal(os.Stdin) {
 			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}
 		return server.Lines(s, at, server.MCPOptions{Version: version(), Results: results}, drain)(ctx, stop)

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve/page"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 )
@@ -73,7 +73,7 @@ func (h *httpFlags) front(s *session.Session) (server.Front, error) {
 // printAddress prints the address of the server: for a program in one line of JSON, for a person in words. It prints the token once.
 func printAddress(at server.Address) {
 	base, token := at.Base, at.Token
-	if !term.IsTerminal(int(os.Stdout.Fd())) {
+	if !output.IsTerminal(os.Stdout) {
 		said := map[string]string{"url": base, "mcp": base + "/mcp", "rap": base + "/.well-known/rap-toolset", "events": base + "/events", "page": base + page.Path}
 		if at.Fingerprint != "" {
 			said["fingerprint"] = at.Fingerprint

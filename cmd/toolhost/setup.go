@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
@@ -183,7 +182,7 @@ func (s *settingUp) confirm(question string) error {
 		return nil
 	}
 	in, ok := s.cmd.InOrStdin().(*os.File)
-	if !ok || !term.IsTerminal(int(in.Fd())) {
+	if !ok || !output.IsTerminal(in) {
 		return errors.New("nothing was written: there is no terminal to ask at; give --yes")
 	}
 	fmt.Fprintf(s.cmd.ErrOrStderr(), "%s [y/N] ", question)

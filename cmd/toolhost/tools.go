@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/builtin"
@@ -27,7 +26,7 @@ func newTools() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if format == "" {
 				format = "agenttool"
-				if term.IsTerminal(int(os.Stdout.Fd())) {
+				if output.IsTerminal(os.Stdout) {
 					format = "text"
 				}
 			}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
@@ -146,7 +145,7 @@ func (t *trusting) agreed() error {
 	if t.yes {
 		return nil
 	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
+	if !output.IsTerminal(os.Stdin) {
 		return exitf(exitNotAllowed, "it is not trusted: say so in a terminal, or with --yes")
 	}
 	if !t.ask() {

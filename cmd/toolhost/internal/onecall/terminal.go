@@ -8,12 +8,11 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/term"
-
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/terminal"
 	"toolhost/cmd/toolhost/internal/caller"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host/prompt"
 )
@@ -33,7 +32,7 @@ type asker struct {
 // OnTerminal shows the prompts of the call of that id on the terminal that the command was started on, until end is called. Without a terminal
 // it is nil.
 func OnTerminal(s *session.Session, call string) (listen prompt.Listener, end func()) {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
+	if !output.IsTerminal(os.Stderr) {
 		return nil, func() {}
 	}
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)

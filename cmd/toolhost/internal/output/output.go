@@ -12,7 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/creack/pty"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
@@ -104,7 +104,17 @@ func Words(words ...string) string {
 }
 
 // OnTerminal reports whether stdout is a terminal.
-func OnTerminal() bool { return term.IsTerminal(int(os.Stdout.Fd())) }
+func OnTerminal() bool { return IsTerminal(os.Stdout) }
+
+// IsTerminal reports whether a stream is a terminal: only those have a size.
+func IsTerminal(stream any) bool {
+	f, isFile := stream.(*os.File)
+	if !isFile {
+		return false
+	}
+	_, err := pty.GetsizeFull(f)
+	return err == nil
+}
 
 // Safe makes a text of several lines safe for stdout where that is a terminal: it may be of strangers.
 func Safe(text string) string {

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/term"
-
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/builtin"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/wire/mcp"
 )
@@ -24,7 +23,7 @@ func Place(ctx context.Context, o *session.Options, lines bool) (Streams, error)
 	if reason == nil || !lines {
 		return at, nil
 	}
-	if term.IsTerminal(int(os.Stdin.Fd())) {
+	if output.IsTerminal(os.Stdin) {
 		return at, reason
 	}
 	opening := mcp.Open(ctx, at.In, at.Out, o.Version, Instructions)

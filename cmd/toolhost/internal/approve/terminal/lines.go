@@ -11,6 +11,7 @@ import (
 
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/plain"
+	"toolhost/cmd/toolhost/internal/output"
 )
 
 // lines shows prompts line by line.
@@ -144,7 +145,7 @@ func (l *lines) event(event any) {
 
 // ring signals a new prompt.
 func (l *lines) ring() {
-	if isTerminal(l.out) && !l.JSON {
+	if output.IsTerminal(l.out) && !l.JSON {
 		fmt.Fprint(l.out, l.Options.ring(os.Getenv))
 	}
 }

@@ -10,10 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/client"
+	"toolhost/cmd/toolhost/internal/output"
 )
 
 // Options say which prompts are shown, and how.
@@ -76,12 +75,7 @@ func (o Options) lineByLine(in *os.File, out io.Writer) bool {
 // movesCursor reports whether in and out are a terminal that can move its cursor.
 func movesCursor(in *os.File, out io.Writer) bool {
 	kind := os.Getenv("TERM")
-	return kind != "" && kind != "dumb" && isTerminal(out) && term.IsTerminal(int(in.Fd()))
-}
-
-func isTerminal(out io.Writer) bool {
-	f, isFile := out.(*os.File)
-	return isFile && term.IsTerminal(int(f.Fd()))
+	return kind != "" && kind != "dumb" && output.IsTerminal(out) && output.IsTerminal(in)
 }
 
 // untilComplete collects events until the first prompts of all sessions are reported.
