@@ -1,0 +1,72 @@
+package json
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// What is wrong with a text that has no members, besides the errors of [Syntax].
+var (
+	ErrUTF8     = errors.New("the text is not UTF-8")
+	ErrNoObject = errors.New("the text is JSON, but no object")
+)
+
+// RepeatedError is the error of a text in which an object has a name twice.
+type RepeatedError struct {
+	Path []string // the names and indexes that lead to it; the last one is the name
+}
+
+func (e *RepeatedError) Error() string {
+	return fmt.Sprintf("%q comes twice in one object", e.Name())
+}
+
+// Name is the name that comes twice.
+func (e *RepeatedError) Name() string { return e.Path[len(e.Path)-1] }
+
+// Strict is [Unmarshal] for a text from outside. Its errors are ErrUTF8, those of [Syntax], a [RepeatedError] about an object at any depth,
+// and those of a value that does not fit v.
+func Strict(text []byte, v any) error {
+	if !utf8.Valid(text) {
+		return ErrUTF8
+	}
+	err := json.Unmarshal(text, v, reading, unrepeated)
+	if twice := asRepeated(err); twice != nil && Valid(text) {
+		return twice
+	}
+	return explained(text, err)
+}
+
+// Members returns the members of one JSON object, as they are spelt. An error is ErrUTF8, one of [Syntax], ErrNoObject, or a
+// [RepeatedError]. With the last it returns the members as well, the last one of each name.
+func Members(text []byte) (members map[string]RawMessage, err error) {
+	err = Strict(text, &members)
+	switch {
+	case err == nil && members != nil:
+		return members, nil
+	case errors.Is(err, ErrUTF8) || !Valid(text):
+		return nil, err
+	case bytes.TrimLeft(text, " \t\r\n")[0] != '{':
+		return nil, ErrNoObject
+	}
+	return members, cmp.Or(Unmarshal(text, &members), err)
+}
+
+// Repeated returns where an object in a JSON text has a name twice, at any depth; nil if none has.
+func Repeated(text []byte) *RepeatedError {
+	return asRepeated(jsontext.NewDecoder(bytes.NewBuffer(text), common, unrepeated).SkipValue())
+}
+
+func asRepeated(err error) *RepeatedError {
+	var syntactic *jsontext.SyntacticError
+	if !errors.As(err, &syntactic) || !errors.Is(syntactic.Err, jsontext.ErrDuplicateName) {
+		return nil
+	}
+	return &RepeatedError{Path: slices.Collect(syntactic.JSONPointer.Tokens())}
+}
