@@ -3,12 +3,12 @@ package host
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // link names what explains the result: decisions, hooks and payloads as evidence, the rules in force for it, and its span (AT-122, AT-429).
@@ -63,7 +63,9 @@ func spanOf(e *ending, inv agenttool.Invocation) span {
 
 // parentOf returns the trace and the span in a client's traceparent, empty if it sent none of that form.
 func parentOf(trace []byte) (id, parent string) {
-	var client struct{ Traceparent string }
+	var client struct {
+		Traceparent string `json:"traceparent"`
+	}
 	if len(trace) == 0 || json.Unmarshal(trace, &client) != nil {
 		return "", ""
 	}

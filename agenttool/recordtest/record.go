@@ -8,7 +8,6 @@ import (
 	"bytes"
 	"cmp"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"toolhost/agenttool/json"
 )
 
 // Kind is a kind of record for which the standard publishes a schema.
@@ -116,7 +117,9 @@ func walk(data []byte, step func(w *walker, v any)) []error {
 		return []error{Problem{"", err.Error()}}
 	}
 	w := &walker{kinds: map[Kind]bool{}}
-	w.repeated(json.NewDecoder(bytes.NewReader(data)))
+	if twice := json.Repeated(data); twice != nil { // readers disagree on which of the two counts
+		w.report(problemAt(twice.Path, "is given twice"))
+	}
 	step(w, v)
 	slices.SortFunc(w.found, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Text, b.Text)) })
 	var errs []error
@@ -124,34 +127,6 @@ func walk(data []byte, step func(w *walker, v any)) []error {
 		errs = append(errs, p)
 	}
 	return errs
-}
-
-// repeated reports the fields that stand twice in one object: readers disagree on which of them counts.
-func (w *walker) repeated(d *json.Decoder) {
-	token, err := d.Token()
-	if err != nil {
-		return
-	}
-	switch token {
-	case json.Delim('{'):
-		seen := map[any]bool{}
-		for d.More() {
-			name, _ := d.Token()
-			w.at(fmt.Sprint(name), func() {
-				if seen[name] {
-					w.report(problemAt(nil, "is given twice"))
-				}
-				w.repeated(d)
-			})
-			seen[name] = true
-		}
-		d.Token()
-	case json.Delim('['):
-		for i := 0; d.More(); i++ {
-			w.at(fmt.Sprint(i), func() { w.repeated(d) })
-		}
-		d.Token()
-	}
 }
 
 func recordProblems(of Kind, v any) []Problem {

@@ -1,13 +1,14 @@
 package validate
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
+
+	"toolhost/agenttool/json"
 )
 
 // The bounds of an input.
@@ -24,21 +25,23 @@ const (
 
 // decode returns the JSON value of data: map[string]any, []any, string, json.Number, bool or nil.
 func decode(data []byte) (any, *problem) {
-	if !utf8.Valid(data) {
+	var v any
+	err := json.Strict(data, &v)
+	var twice *json.RepeatedError
+	switch {
+	case errors.Is(err, json.ErrUTF8):
 		return nil, &problem{code: "not_json", text: "is not valid UTF-8"}
+	case errors.As(err, &twice):
+		return nil, &problem{path: twice.Path, code: "duplicate_field", text: "is given twice; give it once"}
+	case err != nil:
+		return nil, &problem{code: "not_json", text: "is not valid JSON: " + located(err)}
 	}
-	if !json.Valid(data) {
-		return nil, &problem{code: "not_json", text: "is not valid JSON: " + syntaxError(data)}
-	}
-	d := decoder{rest: data}
-	v := d.value()
-	return v, d.fault
+	var b bounds
+	return v, b.check(v, 0)
 }
 
-// syntaxError says what is wrong with data, which is not JSON.
-func syntaxError(data []byte) string {
-	var v json.RawMessage
-	err := json.Unmarshal(data, &v)
+// located is a syntax error, with its place.
+func located(err error) string {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
 		return "it cannot be read"
@@ -46,143 +49,53 @@ func syntaxError(data []byte) string {
 	return fmt.Sprintf("%s (byte %d)", syntax, syntax.Offset)
 }
 
-// decoder reads valid JSON, so it looks only at the bytes that separate values. After a fault its values are
-// meaningless.
-type decoder struct {
-	rest   []byte
-	path   []string
-	values int
-	fault  *problem
-}
+// bounds counts the values of an input.
+type bounds struct{ values int }
 
-func (d *decoder) fail(code, format string, args ...any) {
-	if d.fault == nil {
-		d.fault = &problem{path: append([]string(nil), d.path...), code: code, text: fmt.Sprintf(format, args...)}
-	}
-}
-
-// next skips white space and returns the byte that follows, which stays.
-func (d *decoder) next() byte {
-	for {
-		switch c := d.rest[0]; c {
-		case ' ', '\t', '\n', '\r', ',', ':':
-			d.rest = d.rest[1:]
-		default:
-			return c
+// check returns a value from v on that is out of bounds; nil if none is. depth is how many arrays and objects v is within.
+func (b *bounds) check(v any, depth int) *problem {
+	switch v := v.(type) {
+	case map[string]any:
+		if p := b.enter(len(v), depth); p != nil {
+			return p
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) { // the same input gets the same problem
+			if p := b.check(v[name], depth+1); p != nil {
+				return p.inside(name)
+			}
+		}
+	case []any:
+		if p := b.enter(len(v), depth); p != nil {
+			return p
+		}
+		for i, element := range v {
+			if p := b.check(element, depth+1); p != nil {
+				return p.inside(strconv.Itoa(i))
+			}
+		}
+	case json.Number:
+		if !reasonable(string(v)) {
+			return &problem{code: "value_out_of_range", text: "is a number out of range"}
 		}
 	}
+	return nil
 }
 
-func (d *decoder) value() any {
-	switch d.next() {
-	case '{':
-		return d.object()
-	case '[':
-		return d.array()
-	case '"':
-		return d.text()
-	case 't':
-		d.rest = d.rest[len("true"):]
-		return true
-	case 'f':
-		d.rest = d.rest[len("false"):]
-		return false
-	case 'n':
-		d.rest = d.rest[len("null"):]
-		return nil
+// enter counts the values of an array or object.
+func (b *bounds) enter(n, depth int) *problem {
+	switch b.values += n; {
+	case depth >= maxDepth:
+		return &problem{code: "nested_too_deeply", text: fmt.Sprintf("is nested more than %d deep", maxDepth)}
+	case b.values > maxValues:
+		return &problem{code: "too_many_values", text: fmt.Sprintf("holds more than %d values", maxValues)}
 	}
-	return d.number()
+	return nil
 }
 
-// enter steps into an array or object, unless that is too deep.
-func (d *decoder) enter() bool {
-	d.rest = d.rest[1:]
-	if len(d.path) >= maxDepth {
-		d.fail("nested_too_deeply", "is nested more than %d deep", maxDepth)
-	}
-	return d.fault == nil
-}
-
-// member reads one value of an array or object.
-func (d *decoder) member(name string) any {
-	if d.values++; d.values > maxValues {
-		d.fail("too_many_values", "holds more than %d values", maxValues)
-		return nil
-	}
-	d.path = append(d.path, name)
-	v := d.value()
-	d.path = d.path[:len(d.path)-1]
-	return v
-}
-
-func (d *decoder) object() any {
-	obj := map[string]any{}
-	if !d.enter() {
-		return nil
-	}
-	for d.next() != '}' {
-		name := d.text()
-		if _, twice := obj[name]; twice {
-			d.path = append(d.path, name)
-			d.fail("duplicate_field", "is given twice; give it once")
-		}
-		obj[name] = d.member(name)
-		if d.fault != nil {
-			return nil
-		}
-	}
-	d.rest = d.rest[1:]
-	return obj
-}
-
-func (d *decoder) array() any {
-	arr := []any{}
-	if !d.enter() {
-		return nil
-	}
-	for d.next() != ']' {
-		arr = append(arr, d.member(strconv.Itoa(len(arr))))
-		if d.fault != nil {
-			return nil
-		}
-	}
-	d.rest = d.rest[1:]
-	return arr
-}
-
-func (d *decoder) text() string {
-	end := 1
-	plain := true
-	for d.rest[end] != '"' {
-		if d.rest[end] == '\\' {
-			plain = false
-			end++
-		}
-		end++
-	}
-	quoted := d.rest[:end+1]
-	d.rest = d.rest[end+1:]
-	if plain {
-		return string(quoted[1:end])
-	}
-	var s string
-	if err := json.Unmarshal(quoted, &s); err != nil {
-		d.fail("not_json", "is not a valid string")
-	}
-	return s
-}
-
-func (d *decoder) number() any {
-	end := bytes.IndexFunc(d.rest, func(r rune) bool { return !strings.ContainsRune("+-.0123456789eE", r) })
-	if end < 0 {
-		end = len(d.rest)
-	}
-	n := string(d.rest[:end])
-	d.rest = d.rest[end:]
-	if !reasonable(n) {
-		d.fail("value_out_of_range", "is a number out of range")
-	}
-	return json.Number(n)
+// inside adds the name of an enclosing member to the path of a problem.
+func (p *problem) inside(name string) *problem {
+	p.path = slices.Insert(p.path, 0, name)
+	return p
 }
 
 // reasonable reports whether exact arithmetic on n is cheap.

@@ -9,7 +9,6 @@ package asked
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +16,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
@@ -174,7 +174,9 @@ func (m *message) reason(r *agenttool.DecisionReason) {
 
 // place writes the sandbox and the directory of a command, or that it runs none.
 func (m *message) place(p prompt.Prompt) {
-	var input struct{ Cwd string }
+	var input struct {
+		Cwd string `json:"cwd"`
+	}
 	_ = json.Unmarshal(p.Input, &input)
 	input.Cwd = cmp.Or(input.Cwd, p.Dir)
 	if p.Sandbox != nil {

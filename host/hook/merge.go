@@ -2,12 +2,12 @@ package hook
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Run is one run of a hook: the record of it, what it said, and why it failed.
@@ -144,14 +144,6 @@ func sameJSON(a, b json.RawMessage) bool {
 	if bytes.Equal(a, b) {
 		return true
 	}
-	x, errX := decodeAny(a)
-	y, errY := decodeAny(b)
-	return errX == nil && errY == nil && reflect.DeepEqual(x, y)
-}
-
-func decodeAny(b json.RawMessage) (v any, err error) {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	err = dec.Decode(&v)
-	return v, err
+	var x, y any
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

@@ -85,7 +85,8 @@ func tasks() []fixture {
 			return agenttool.Output{Content: []agenttool.Content{agenttool.Text("Hello, " + name + "!")}}, nil
 		}},
 		{name: "slow_compute", does: "works for a time", input: schemaCompute, run: func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error) {
-			seconds, _ := in["seconds"].(float64)
+			number, _ := in["seconds"].(json.Number)
+			seconds, _ := number.Float64() // of another type, it is 0
 			return works(time.Duration(seconds*1000)*time.Millisecond)(ctx, in, r)
 		}},
 		{name: "failing_job", does: "works, and fails", run: func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error) {

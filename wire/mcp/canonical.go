@@ -1,19 +1,17 @@
 package mcp
 
 import (
-	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
+
+	"toolhost/agenttool/json"
 )
 
 // canonical returns one JSON text for all spellings of a value: a client that sends it again may order its members
 // otherwise, and write 1 for 1.0. It returns invalid JSON unchanged.
 func canonical(input []byte) []byte {
 	var value any
-	d := json.NewDecoder(bytes.NewReader(input))
-	d.UseNumber()
-	if d.Decode(&value) != nil || d.More() {
+	if json.Unmarshal(input, &value) != nil {
 		return input
 	}
 	b, err := json.Marshal(normal(value))

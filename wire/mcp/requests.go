@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"errors"
 	"maps"
 	"math"
@@ -9,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"toolhost/agenttool/json"
 )
 
 // requests are the requests of one stream that wait for a response, from the client and to it. The keys are ids by value,
@@ -174,16 +175,15 @@ func readID(spelled json.RawMessage) (jsonrpc.ID, error) {
 	if err := json.Unmarshal(spelled, &v); err != nil {
 		return jsonrpc.ID{}, errBadID
 	}
-	switch n := v.(type) {
+	switch id := v.(type) {
 	case string:
-	case float64:
-		if n != math.Trunc(n) || math.Abs(n) > 1<<53 {
-			return jsonrpc.ID{}, errBadID
+		return jsonrpc.MakeID(id)
+	case json.Number:
+		if n, err := id.Float64(); err == nil && n == math.Trunc(n) && math.Abs(n) <= 1<<53 {
+			return jsonrpc.MakeID(n)
 		}
-	default:
-		return jsonrpc.ID{}, errBadID
 	}
-	return jsonrpc.MakeID(v)
+	return jsonrpc.ID{}, errBadID
 }
 
 var errBadID error = errorf(jsonrpc.CodeInvalidRequest, `invalid request: "id" must be a string or an integer within 2^53`)

@@ -1,11 +1,10 @@
 package stdio
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"unicode/utf8"
+
+	"toolhost/agenttool/json"
 )
 
 // Message is one JSON-RPC 2.0 message as it came. Empty members were absent.
@@ -43,22 +42,22 @@ func Errorf(code int, format string, args ...any) *Error {
 // Decode reads one line. Keys are matched exactly. On an error the message holds the id if that much could be read.
 func Decode(line []byte) (Message, *Error) {
 	m := Message{Raw: line}
+	members, err := json.Members(line)
+	var twice *json.RepeatedError
 	switch {
-	case !utf8.Valid(line):
+	case err == nil:
+		return m, m.fill(members)
+	case errors.Is(err, json.ErrUTF8):
 		return m, Errorf(CodeParse, "parse error: the line is not UTF-8")
-	case !json.Valid(line):
-		return m, Errorf(CodeParse, "parse error: the line is not JSON: %v; send one JSON object a line", syntaxError(line))
-	case bytes.TrimLeft(line, " \t\r")[0] != '{':
+	case errors.Is(err, json.ErrNoObject):
 		return m, Errorf(CodeInvalidRequest, "invalid request: a message is one JSON object, not an array or a value: send each message on a line of its own")
-	}
-	members, key := split(line)
-	if key != "" {
-		if id := members["id"]; key != "id" && id != nil && checkID(id) == nil {
+	case errors.As(err, &twice):
+		if id := members["id"]; twice.Name() != "id" && id != nil && checkID(id) == nil {
 			m.ID = id
 		}
-		return m, Errorf(CodeInvalidRequest, "invalid request: key %q comes twice in one object: send each key once", key)
+		return m, Errorf(CodeInvalidRequest, "invalid request: key %q comes twice in one object: send each key once", twice.Name())
 	}
-	return m, m.fill(members)
+	return m, Errorf(CodeParse, "parse error: the line is not JSON: %v; send one JSON object a line", located(err))
 }
 
 func (m *Message) fill(members map[string]json.RawMessage) *Error {
@@ -106,143 +105,10 @@ func checkID(id json.RawMessage) *Error {
 	return nil
 }
 
-func syntaxError(line []byte) error {
-	var v any
-	err := json.Unmarshal(line, &v)
+// located adds to a syntax error where it is.
+func located(err error) error {
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("%v at byte %d", err, syntax.Offset)
 	}
 	return err
-}
-
-// split returns the members of a valid JSON object. If a key comes twice in one object, at any depth, it returns
-// that key: some readers take the first value and others the last.
-func split(line []byte) (members map[string]json.RawMessage, duplicate string) {
-	s := scanner{data: line}
-	s.space()
-	members = map[string]json.RawMessage{}
-	s.object(func(key string, value []byte) { members[key] = value })
-	return members, s.duplicate
-}
-
-// scanner walks JSON that is known to be valid.
-type scanner struct {
-	data      []byte
-	at        int
-	duplicate string
-}
-
-// object walks the object at s.at and calls member for each of its members.
-func (s *scanner) object(member func(key string, value []byte)) {
-	var keys keySet
-	s.at++ // {
-	for s.space(); s.data[s.at] != '}'; s.space() {
-		if s.data[s.at] == ',' {
-			s.at++
-			s.space()
-		}
-		key := s.key()
-		if !keys.add(key) && s.duplicate == "" {
-			s.duplicate = key
-		}
-		s.space()
-		s.at++ // :
-		s.space()
-		start := s.at
-		s.value()
-		if member != nil {
-			member(key, s.data[start:s.at])
-		}
-	}
-	s.at++
-}
-
-// value walks over one value.
-func (s *scanner) value() {
-	switch s.data[s.at] {
-	case '{':
-		s.object(nil)
-	case '[':
-		s.at++
-		for s.space(); s.data[s.at] != ']'; s.space() {
-			if s.data[s.at] == ',' {
-				s.at++
-				s.space()
-			}
-			s.value()
-		}
-		s.at++
-	case '"':
-		s.str()
-	default:
-		for s.at < len(s.data) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(s.data[s.at])) {
-			s.at++
-		}
-	}
-}
-
-// str walks over a string and returns it as spelled, without quotes.
-func (s *scanner) str() []byte {
-	start := s.at + 1
-	for s.at++; s.data[s.at] != '"'; s.at++ {
-		if s.data[s.at] == '\\' {
-			s.at++
-		}
-	}
-	s.at++
-	return s.data[start : s.at-1]
-}
-
-// key returns the key at s.at as it is meant: escapes can spell the same key in two ways.
-func (s *scanner) key() string {
-	start := s.at
-	raw := s.str()
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
-	}
-	var key string
-	if json.Unmarshal(s.data[start:s.at], &key) != nil {
-		return string(raw)
-	}
-	return key
-}
-
-func (s *scanner) space() {
-	for s.at < len(s.data) {
-		switch s.data[s.at] {
-		case ' ', '\t', '\r', '\n':
-			s.at++
-		default:
-			return
-		}
-	}
-}
-
-// keySet holds the keys of one object: a list while they are few, a table from there on.
-type keySet struct {
-	few  []string
-	many map[string]bool
-}
-
-const fewKeys = 16
-
-// add adds key and reports whether it is new.
-func (k *keySet) add(key string) bool {
-	if k.many != nil {
-		fresh := !k.many[key]
-		k.many[key] = true
-		return fresh
-	}
-	for _, other := range k.few {
-		if other == key {
-			return false
-		}
-	}
-	if k.few = append(k.few, key); len(k.few) > fewKeys {
-		k.many = map[string]bool{}
-		for _, other := range k.few {
-			k.many[other] = true
-		}
-	}
-	return true
 }

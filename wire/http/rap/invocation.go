@@ -1,14 +1,13 @@
 package rap
 
 import (
-	"bytes"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"strings"
-	"unicode/utf8"
+
+	"toolhost/agenttool/json"
 )
 
 // How long the fields of an invocation may be, in bytes.
@@ -74,8 +73,8 @@ func (in *invocation) fill(members map[string]json.RawMessage) (err error) {
 	if len(raw) == 0 || raw[0] != '{' {
 		return errors.New("arguments must be an object; send {} for a tool without parameters")
 	}
-	if name, twice := repeated(raw); twice {
-		return fmt.Errorf("arguments have a member twice, %.100q: send each once", name)
+	if twice := json.Repeated(raw); twice != nil {
+		return fmt.Errorf("arguments have a member twice, %.100q: send each once", twice.Name())
 	}
 	in.Arguments = raw
 	return nil
@@ -156,69 +155,22 @@ func tooLong(list []string) bool {
 	return false
 }
 
-// object returns the members of a JSON object by their exact names. Duplicates are an error, because some readers take
-// the first member and others the last.
+// object returns the members of a body. A member that comes twice is an error.
 func object(body []byte) (map[string]json.RawMessage, error) {
-	if !utf8.Valid(body) {
+	members, err := json.Members(body)
+	var twice *json.RepeatedError
+	switch {
+	case err == nil:
+		return members, nil
+	case errors.Is(err, json.ErrUTF8):
 		return nil, errors.New("the body is not UTF-8")
-	}
-	if !json.Valid(body) {
-		return nil, errors.New("the body is not JSON: send one JSON object")
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	case errors.Is(err, json.ErrNoObject):
 		return nil, errors.New("the body is not a JSON object: send one")
+	case errors.As(err, &twice):
+		if len(twice.Path) > 1 { // within a member, whose reader reports it
+			return members, nil
+		}
+		return nil, fmt.Errorf("the body has a member twice, %.100q: send each once", twice.Name())
 	}
-	members := map[string]json.RawMessage{}
-	for d.More() {
-		t, err := d.Token()
-		name, ok := t.(string)
-		if err != nil || !ok {
-			return nil, errors.New("the body is not a JSON object: send one")
-		}
-		if _, twice := members[name]; twice {
-			return nil, fmt.Errorf("the body has a member twice, %.100q: send each once", name)
-		}
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err != nil {
-			return nil, errors.New("the body is not JSON: send one JSON object")
-		}
-		members[name] = raw
-	}
-	return members, nil
-}
-
-// repeated returns a name that comes twice in one object of valid JSON, at any depth.
-func repeated(raw []byte) (string, bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	type level struct {
-		names map[string]bool // nil: an array
-		value bool            // the next token is the value of a name
-	}
-	var levels []level
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return "", false
-		}
-		if n := len(levels); n > 0 && levels[n-1].names != nil && t != json.Delim('}') && !levels[n-1].value {
-			name, _ := t.(string)
-			if levels[n-1].names[name] {
-				return name, true
-			}
-			levels[n-1].names[name], levels[n-1].value = true, true
-			continue
-		} else if n > 0 {
-			levels[n-1].value = false
-		}
-		switch t {
-		case json.Delim('{'):
-			levels = append(levels, level{names: map[string]bool{}})
-		case json.Delim('['):
-			levels = append(levels, level{})
-		case json.Delim('}'), json.Delim(']'):
-			levels = levels[:len(levels)-1]
-		}
-	}
+	return nil, errors.New("the body is not JSON: send one JSON object")
 }

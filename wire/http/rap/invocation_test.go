@@ -47,18 +47,6 @@ func FuzzInvocation(f *testing.F) {
 	})
 }
 
-// TestRepeated finds a name that comes twice in one object, and no other.
-func TestRepeated(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"a":1,"b":1}`: "", `{"a":1,"a":1}`: "a", `{"a":"a","b":"a"}`: "", `{"a":{"a":1}}`: "", `{"a":[{"b":1},{"b":2}]}`: "",
-		`{"a":[{"b":1,"b":2}]}`: "b", `{"x":{"y":{},"z":[],"y":0}}`: "y", `{"a":[1,[2,"a"]],"a":1}`: "a", `{"a":1,"\u0061":2}`: "a", `{}`: "",
-	} {
-		if got, twice := repeated([]byte(body)); got != want || twice != (want != "") {
-			t.Errorf("%s: %q %v", body, got, twice)
-		}
-	}
-}
-
 // TestRing forgets the oldest first, and is bounded.
 func TestRing(t *testing.T) {
 	var r ring

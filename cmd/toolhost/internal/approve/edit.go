@@ -2,10 +2,8 @@ package approve
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -13,6 +11,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // MaxEdit is the size in bytes of the largest input that can be edited here.
@@ -83,47 +82,10 @@ func ParseInput(text string) (json.RawMessage, error) {
 	if !utf8.Valid(b.Bytes()) {
 		return nil, errors.New("the text is not UTF-8")
 	}
-	if name := twice(b.Bytes()); name != "" {
-		return nil, fmt.Errorf("%q comes twice in one object", name)
+	if twice := json.Repeated(b.Bytes()); twice != nil {
+		return nil, twice
 	}
 	return b.Bytes(), nil
-}
-
-// twice returns a name that comes twice in one object of valid JSON, at any depth.
-func twice(text []byte) string {
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.UseNumber()
-	type level struct {
-		names map[string]bool // nil in an array
-		value bool            // the next token is a value, not a name
-	}
-	var levels []level
-	for {
-		token, err := dec.Token()
-		if err == io.EOF || err != nil {
-			return ""
-		}
-		if delim, ok := token.(json.Delim); ok && (delim == '}' || delim == ']') {
-			levels = levels[:len(levels)-1]
-			continue
-		}
-		if n := len(levels) - 1; n >= 0 && levels[n].names != nil {
-			if name, ok := token.(string); ok && !levels[n].value {
-				if levels[n].names[name] {
-					return name
-				}
-				levels[n].names[name], levels[n].value = true, true
-				continue
-			}
-			levels[n].value = false
-		}
-		switch token {
-		case json.Delim('{'):
-			levels = append(levels, level{names: map[string]bool{}})
-		case json.Delim('['):
-			levels = append(levels, level{})
-		}
-	}
 }
 
 // Doubt says what of an edited command is not understood, empty if all is. It may be right for all that.

@@ -3,7 +3,6 @@ package sessiontest
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -15,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/wire/socket"
 )
@@ -84,9 +84,9 @@ func (f *Session) serve(conn net.Conn) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var m struct {
-			ID     int
-			Method string
-			Params map[string]any
+			ID     int            `json:"id"`
+			Method string         `json:"method"`
+			Params map[string]any `json:"params"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
 			f.t.Errorf("%s is not JSON", lines.Text())
