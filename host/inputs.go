@@ -3,12 +3,12 @@ package host
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/host/hook"
 )
 

@@ -2,11 +2,11 @@ package host
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist"
 )
 

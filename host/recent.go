@@ -2,7 +2,6 @@ package host
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -10,6 +9,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
 )

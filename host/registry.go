@@ -3,7 +3,6 @@ package host
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/near"
 	"toolhost/agenttool/validate"
 	"toolhost/host/hook"

@@ -1,11 +1,11 @@
 package host
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist/redact"
 )
 

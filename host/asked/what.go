@@ -2,7 +2,6 @@ package asked
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"path"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/host/prompt"
 )
 

@@ -1,9 +1,10 @@
 package http
 
 import (
-	"encoding/json"
 	"fmt"
 	nethttp "net/http"
+
+	"toolhost/agenttool/json"
 )
 
 // answer knows whether anything of it was sent.

@@ -2,12 +2,12 @@ package http
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 )
 

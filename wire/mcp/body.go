@@ -3,7 +3,6 @@ package mcp
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -13,6 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 )
 
 // Headers of the transport.

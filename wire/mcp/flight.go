@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 	"toolhost/host/prompt"
 )

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // inputReader reads the arguments of one tool as models send them.

@@ -1,13 +1,13 @@
 package mcp
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 )
 

@@ -1,13 +1,14 @@
 package mcp
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool/json"
 )
 
 // wishesCapability is the experimental capability by which a client says how it takes results: the members of [Results].

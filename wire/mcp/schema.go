@@ -2,12 +2,12 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // bounds are the keywords that clients' input schemas lack: a model seldom meets a bound, every conversation would have

@@ -2,7 +2,6 @@ package rap
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"toolhost/agenttool/json"
 )
 
 // bodyTime is how long the body of a request may take to arrive.

@@ -1,11 +1,11 @@
 package rap
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 )
 

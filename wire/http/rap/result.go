@@ -2,11 +2,11 @@ package rap
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/host"
 )

@@ -2,12 +2,13 @@ package rap
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+
+	"toolhost/agenttool/json"
 )
 
 // store keeps calls that wait for a callback on disk, one file per call, encrypted and named by a digest. A nil store keeps nothing.

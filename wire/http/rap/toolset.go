@@ -1,7 +1,6 @@
 package rap
 
 import (
-	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 )
 

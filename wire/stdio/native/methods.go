@@ -2,7 +2,6 @@ package native
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/host"
 	"toolhost/host/prompt"

@@ -6,7 +6,6 @@ package native
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"maps"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/wire/stdio"
