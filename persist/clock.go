@@ -1,12 +1,12 @@
 package persist
 
 import (
-	"encoding/json"
 	"maps"
 	"os"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // clockName is the file beside the sessions with the record of the last Prune.

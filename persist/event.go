@@ -2,10 +2,10 @@ package persist
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist/redact"
 )
 

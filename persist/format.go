@@ -2,11 +2,11 @@ package persist
 
 import (
 	"bytes"
-	"encoding/json"
 	"io"
 	"os"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // format is the version of the log's format, in the opened record. A log without one has format 1.

@@ -2,7 +2,6 @@ package persist
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -12,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // State is the state of a session, as far as it shows without reading the whole log.

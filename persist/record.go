@@ -2,12 +2,12 @@ package persist
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // recorder creates the records of a session about itself.

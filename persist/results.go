@@ -3,7 +3,6 @@ package persist
 import (
 	"bufio"
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // refsName is the file with the references of closed payloads, one per line: the fields of a Page that the payload's

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Verify reads a journal from its first line to its last and reports whether each line is unchanged and in its place.

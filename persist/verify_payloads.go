@@ -5,12 +5,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"toolhost/agenttool/json"
 )
 
 // Payloads counts the files that VerifySession found beside the journal.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/remove"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"

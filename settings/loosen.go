@@ -3,7 +3,6 @@ package settings
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // item is one loosening by a workspace layer, in a form for the user and a form to pin.

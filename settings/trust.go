@@ -1,9 +1,7 @@
 package settings
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Pin is a user's decision about the files in a workspace.
@@ -241,9 +240,7 @@ func readStore(file string) (*store, fs.FileInfo, error) {
 			return nil, nil, fmt.Errorf("a newer version of toolhost wrote the trust store %s, in a form that this version does not know: it is left alone; trust workspaces with that version",
 				shown(file))
 		}
-		decoder := json.NewDecoder(bytes.NewReader(content))
-		decoder.DisallowUnknownFields()
-		err = decoder.Decode(s)
+		err = json.UnmarshalKnown(content, s)
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("the trust store %s cannot be used: %s; remove it to begin anew", shown(file), shown(err.Error()))
@@ -285,7 +282,7 @@ func (o Options) withStore(change func(*store) (bool, error)) error {
 // encode encodes the store, without the oldest pins if there are too many.
 func (s *store) encode() ([]byte, error) {
 	for {
-		encoded, err := json.MarshalIndent(s, "", "  ")
+		encoded, err := json.EncodeIndent(s, "  ")
 		if err != nil || len(s.Workspaces) <= maxPins && len(encoded) < maxSize {
 			return append(encoded, '\n'), err
 		}

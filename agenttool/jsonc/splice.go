@@ -3,11 +3,12 @@ package jsonc
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"toolhost/agenttool/json"
 )
 
 // Splice replaces the bytes between two offsets by text.
@@ -88,16 +89,14 @@ func Pair(name string, value any) Render {
 // Element renders any value that encoding/json can encode.
 func Element(value any) Render {
 	return func(d *Document, indent string, oneLine bool) string {
-		var compact, long bytes.Buffer
-		enc := json.NewEncoder(&compact)
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(value); err != nil {
+		text, err := json.Encode(value)
+		if err != nil {
 			panic(err) // a bug: the value comes from a table
 		}
-		text := bytes.TrimSuffix(compact.Bytes(), []byte("\n"))
 		if oneLine {
 			return string(text)
 		}
+		var long bytes.Buffer
 		_ = json.Indent(&long, text, indent, d.unit()) // it was encoded just now
 		return strings.ReplaceAll(long.String(), "\n", d.newline())
 	}

@@ -8,7 +8,6 @@
 package cache
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/json"
 )
 
 const (

@@ -3,12 +3,12 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Found says what was taken out of a record.

@@ -1,13 +1,13 @@
 package shell
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Bounds of a package.json, and of the directories of packages that one names.
