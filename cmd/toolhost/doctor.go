@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/output"
@@ -44,10 +44,11 @@ Exit codes: 0 the sandbox is full; 1 it is less.`,
 			layers, clients := layerGap(found.Level, state), clientsHere()
 			if asJSON {
 				held, lacking := promisesAt(found.Level)
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{
+				text, _ := json.Marshal(map[string]any{
 					"sandbox": found, "advice": advice, "answers": answerGaps(found.Level), "holds": held, "lacks": lacking,
 					"caches": append([]cache.Entry{}, caches...), "caches_alone": layers, "clients": clientRecords(clients),
 				})
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n", text) // texts, numbers and lists: they can be encoded
 			} else {
 				err = cmp.Or(printFinding(cmd.OutOrStdout(), found, advice), printCaches(cmd.OutOrStdout(), caches, layers), printClients(cmd.OutOrStdout(), clients))
 			}

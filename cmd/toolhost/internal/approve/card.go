@@ -2,7 +2,6 @@ package approve
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/host/asked"
 	"toolhost/host/prompt"

@@ -2,11 +2,11 @@ package approve
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Prompt is a prompt as the session sent it. Members that could not be read are empty, and Unread names them, so that the

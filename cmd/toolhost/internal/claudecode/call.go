@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"toolhost/agenttool/json"
 	"toolhost/wire/stdio"
 )
 

@@ -2,12 +2,12 @@ package history
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist"
 )
 

@@ -3,7 +3,6 @@ package history
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist"
 )
 

@@ -2,11 +2,11 @@ package history
 
 import (
 	"cmp"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // openWork follows the calls without a result and the jobs whose end is not in the log.

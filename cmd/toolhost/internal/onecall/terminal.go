@@ -2,13 +2,13 @@ package onecall
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"strings"
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/terminal"
 	"toolhost/cmd/toolhost/internal/caller"

@@ -3,7 +3,6 @@
 package output
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"github.com/creack/pty"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 )
 
@@ -34,10 +34,11 @@ func JSON[T any](out io.Writer, values ...T) error {
 
 // Indented prints a value on several lines.
 func Indented(out io.Writer, value any) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(value)
+	text, err := json.EncodeIndent(value, "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(out, "%s\n", text)
+	}
+	return err
 }
 
 // List is a list that JSON writes as one also when it is empty.

@@ -4,7 +4,6 @@ package remote
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/wire/socket"

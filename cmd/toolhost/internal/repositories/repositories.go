@@ -3,13 +3,13 @@ package repositories
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/dirs"
 )
 

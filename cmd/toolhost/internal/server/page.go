@@ -1,8 +1,7 @@
 package server
 
 import (
-	"encoding/json"
-
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/page"
 	"toolhost/cmd/toolhost/internal/session"

@@ -3,7 +3,6 @@ package client
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/wire/socket"

@@ -2,7 +2,6 @@ package client
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/approve"
 )
 

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/host/prompt"
@@ -123,7 +123,8 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(result)
+	text, _ := json.Marshal(result) // texts and lists of texts
+	_, _ = w.Write(append(text, '\n'))
 }
 
 // protect sets the headers that keep others out of the page.
@@ -175,7 +176,7 @@ func (p *Page) pairs(r *http.Request) (any, error) {
 	var in struct {
 		Code string `json:"code"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	if err := json.Read(r.Body, &in); err != nil {
 		return nil, &problem{http.StatusBadRequest, "the request is not JSON"}
 	}
 	if why := p.o.Closed(); why != "" {
@@ -193,7 +194,7 @@ func (p *Page) prompts(b *browser, r *http.Request) (any, error) {
 	var in struct {
 		Have []string `json:"have"` // versions
 	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	if err := json.Read(r.Body, &in); err != nil {
 		return nil, &problem{http.StatusBadRequest, "the request is not JSON"}
 	}
 	b.attend(p.o.Host.Attend)
@@ -226,7 +227,7 @@ func (b *browser) has(all []sheet, have []string, now time.Time) {
 // answer takes an answer, if it counts.
 func (p *Page) answer(b *browser, r *http.Request) (any, error) {
 	var in reply
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+	if err := json.Read(r.Body, &in); err != nil {
 		return nil, &problem{http.StatusBadRequest, "the request is not JSON"}
 	}
 	if why := cmp.Or(p.o.Closed(), p.refuses(b, in)); why != "" {

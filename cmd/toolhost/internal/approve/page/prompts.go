@@ -3,12 +3,12 @@ package page
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"time"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/host/prompt"

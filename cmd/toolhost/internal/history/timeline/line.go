@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/output"
@@ -307,7 +307,10 @@ func opened(data json.RawMessage) string {
 
 // openedSandbox describes the sandbox of a session by its level, and by the reason where it is less than full.
 func openedSandbox(data json.RawMessage) string {
-	var s struct{ Level, Detail string }
+	var s struct {
+		Level  string `json:"level"`
+		Detail string `json:"detail"`
+	}
 	if json.Unmarshal(data, &s) != nil || s.Level == "" {
 		return history.Plain(data)
 	}

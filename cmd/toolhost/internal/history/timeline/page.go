@@ -3,7 +3,6 @@ package timeline
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/persist"
