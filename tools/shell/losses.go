@@ -15,6 +15,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/classify/program"
 	"toolhost/permissions/protect"
+	"toolhost/tools/gitindex"
 	"toolhost/tools/shell/keep"
 )
 
@@ -375,8 +376,8 @@ func storedFiles(git, top string) (stored func(string, fs.FileInfo) bool, ok boo
 		return func(string, fs.FileInfo) bool { return false }, os.IsNotExist(err)
 	}
 	entries := map[string][40]byte{}
-	ok = readIndex(git, func(path string, entry []byte) bool {
-		entries[path] = [40]byte(entry)
+	ok = readIndex(git, func(e gitindex.Entry) bool {
+		entries[string(e.Path)] = [40]byte(e.Stat)
 		return len(entries) <= maxStored
 	})
 	return func(path string, info fs.FileInfo) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolhost/tools/gitconfig"
+	"toolhost/tools/gitindex"
 )
 
 // entry handles one setting of a configuration file.
@@ -23,7 +24,7 @@ func (l *look) entry(e gitconfig.Setting, file string, depth int) {
 		l.core(e, name, file)
 	case "extensions":
 		if name == "objectformat" && strings.EqualFold(e.Value, "sha256") {
-			l.hash = 32
+			l.hash = gitindex.SHA256
 		}
 	case "tar":
 		if name == "command" && (sub == "zip" || sub == "tar") && l.verb == "archive" {

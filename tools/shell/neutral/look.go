@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"toolhost/tools/gitindex"
 )
 
 // Place is a place where git runs.
@@ -170,7 +172,7 @@ func (l *look) place(r repository) {
 func (l *look) repository(r repository, by level, depth int) {
 	outer := l.level
 	defer func() { l.level = outer }()
-	l.level, l.hash, l.worktree = by, 20, ""
+	l.level, l.hash, l.worktree = by, gitindex.SHA1, ""
 	l.file(filepath.Join(r.common, "config"), 0)
 	l.file(filepath.Join(r.gitDir, "config"), 0)
 	l.file(filepath.Join(r.gitDir, "config.worktree"), 0)
