@@ -121,9 +121,8 @@ func described(word, about string) string {
 }
 
 func toolNames(*cobra.Command, []string) (names []string) {
-	for _, t := range builtin.Described() {
-		d := t.Describe().Declaration
-		names = append(names, described(d.Name, d.Title))
+	for _, d := range builtin.Described() {
+		names = append(names, described(d.Declaration.Name, d.Declaration.Title))
 	}
 	return names
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 )
 
@@ -69,7 +70,7 @@ func mcpSnippet(c mcpconfig.Client, server string, flags []string) (snippet mcpc
 	if err != nil {
 		return snippet, exitf(exitFailed, "this program cannot say where it is: %v", err)
 	}
-	return c.Local(mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: toolList()}), nil
+	return c.Local(mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: builtin.List()}), nil
 }
 
 // whereOf says where the printed configuration belongs.

@@ -251,8 +251,7 @@ func checkStructured(line []byte) error {
 // outputSchemas are those of all tools, by tool. They are compiled once a test run: every line of every host is checked.
 var outputSchemas = sync.OnceValues(func() (map[agenttool.ToolID]*validate.Schema, error) {
 	schemas := map[agenttool.ToolID]*validate.Schema{}
-	for _, tool := range builtin.Described() {
-		d := tool.Describe()
+	for _, d := range builtin.Described() {
 		schema, err := validate.Compile(d.Interface.OutputSchema)
 		if err != nil {
 			return nil, fmt.Errorf("output schema of %s: %w", d.Declaration.Name, err)

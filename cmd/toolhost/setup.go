@@ -111,7 +111,7 @@ func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err e
 	if !portable {
 		fmt.Fprintf(s.cmd.ErrOrStderr(), "toolhost: %s is named by its path, which others do not have: put it into PATH as toolhost first\n", visible.Text(program))
 	}
-	t.Server = mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: toolList()}
+	t.Server = mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: builtin.List()}
 	if s.hook {
 		return t.Hooked()
 	}
@@ -131,13 +131,6 @@ func (s *settingUp) scope(c mcpconfig.Client) (mcpconfig.Scope, error) {
 		return "", fmt.Errorf("--%s: %s has no such configuration; leave it out", scope, c.Title)
 	}
 	return scope, nil
-}
-
-func toolList() (names []string) {
-	for _, t := range builtin.Described() {
-		names = append(names, t.Describe().Declaration.Name)
-	}
-	return names
 }
 
 // write shows what would change, asks, writes it, and tries it.
@@ -274,7 +267,7 @@ func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
 
 // clientStates are those of all clients.
 func clientStates(p setup.Places) []setup.State {
-	return p.States(mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: toolList()})
+	return p.States(mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: builtin.List()})
 }
 
 func listClients(out io.Writer, p setup.Places) error {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool/near"
+	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/history/timeline"
@@ -144,7 +145,7 @@ func (s *show) time(flag, text string) (at time.Time, err error) {
 
 // knownTools refuses a name that is near to that of a tool. Other names may be of tools that this version does not have.
 func knownTools(tools []string) ([]string, error) {
-	names := toolList()
+	names := builtin.List()
 	for _, tool := range tools {
 		if meant := near.Word(tool, names); meant != "" && meant != tool {
 			return nil, fmt.Errorf("--tool %s: there is no such tool; did you mean %s?", tool, meant)

@@ -29,10 +29,21 @@ func Tools(w *workspace.Workspace, o Options) []agenttool.Tool {
 	return append(tools, search.New(w, o.Search)...)
 }
 
-// Described are the tools without a workspace: they describe themselves, and cannot run.
-func Described() []agenttool.Tool {
-	return Tools(nil, Options{})
+// Described are the descriptions of the tools.
+func Described() (all []agenttool.Description) {
+	for _, t := range Tools(nil, Options{}) {
+		all = append(all, t.Describe())
+	}
+	return all
+}
+
+// List are the names of all tools, without aliases.
+func List() (names []string) {
+	for _, d := range Described() {
+		names = append(names, d.Declaration.Name)
+	}
+	return names
 }
 
 // Names are the names and aliases of all tools.
-var Names = sync.OnceValue(func() map[string]string { return host.Names(Described()) })
+var Names = sync.OnceValue(func() map[string]string { return host.Names(Tools(nil, Options{})) })

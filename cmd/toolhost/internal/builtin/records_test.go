@@ -18,7 +18,7 @@ import (
 func view(t *testing.T) host.View {
 	t.Helper()
 	h, err := host.New(host.Options{
-		Tools: builtin.Described(), Store: persist.New(persist.Options{Ephemeral: true}), Locate: func(*agenttool.Path) error { return nil },
+		Tools: builtin.Tools(nil, builtin.Options{}), Store: persist.New(persist.Options{Ephemeral: true}), Locate: func(*agenttool.Path) error { return nil },
 	})
 	if err != nil {
 		t.Fatal(err)

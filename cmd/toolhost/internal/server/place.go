@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/session"
@@ -32,13 +31,9 @@ func Place(ctx context.Context, o *session.Options, lines bool) (Streams, error)
 	} else if len(opening.Roots) > 0 {
 		return Streams{In: opening.In, Out: opening.Out}, nil
 	}
-	var tools []agenttool.Description
-	for _, t := range builtin.Described() {
-		tools = append(tools, t.Describe())
-	}
 	advice := "toolhost has no workspace: " + strings.ReplaceAll(reason.Error(), "\n", ", ") + ". In the configuration of this client, name the project in the entry of " +
 		`toolhost, "args": ["serve", "--workspace", "/path/of/the/project"], and start it again.`
-	mcp.Unplaced{Version: o.Version, Tools: tools, Reason: advice}.Serve(ctx, opening.In, opening.Out)
+	mcp.Unplaced{Version: o.Version, Tools: builtin.Described(), Reason: advice}.Serve(ctx, opening.In, opening.Out)
 	return at, reason
 }
 
