@@ -30,7 +30,7 @@ var floors = []struct {
 	{"clients and sandbox", internal("approve", "remote", "confine", "setup"), true},
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},
-	{"servers and single calls", internal("server", "onecall", "check"), true},
+	{"servers and single calls", internal("server", "onecall", "check", "doctor"), true},
 	{"hooks of clients", internal("claudecode"), true},
 	{"program", []string{"cmd/toolhost"}, true},
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/doctor"
 	"toolhost/sandbox"
 )
 
@@ -65,7 +66,8 @@ func TestDoctorPromises(t *testing.T) {
 	t.Parallel()
 	for _, level := range agenttool.Levels {
 		var b strings.Builder
-		if err := printFinding(&b, sandbox.Finding{Level: level}, nil); err != nil {
+		found := doctor.Findings{Sandbox: sandbox.Finding{Level: level}}
+		if err := found.Print(&b); err != nil {
 			t.Fatal(err)
 		}
 		for _, p := range sandbox.Promises() {

@@ -265,13 +265,8 @@ func (s *settingUp) checkTarget(t setup.Target, p setup.Places) error {
 	return nil
 }
 
-// clientStates are those of all clients.
-func clientStates(p setup.Places) []setup.State {
-	return p.States(mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: builtin.List()})
-}
-
 func listClients(out io.Writer, p setup.Places) error {
-	for _, s := range clientStates(p) {
+	for _, s := range p.Clients() {
 		if _, err := fmt.Fprintf(out, "%-15s %-16s %s\n", s.Client.Name, s.Client.Title, s); err != nil {
 			return failed(err)
 		}

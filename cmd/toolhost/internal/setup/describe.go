@@ -24,9 +24,6 @@ func (f UndoneFile) String() string {
 	return "restored byte for byte"
 }
 
-// Here reports whether the client is on this machine or set up.
-func (s State) Here() bool { return s.Installed || len(s.Scopes) > 0 }
-
 // String says in a line how far a client is set up.
 func (s State) String() string {
 	var words []string

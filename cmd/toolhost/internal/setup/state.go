@@ -3,6 +3,7 @@ package setup
 import (
 	"strings"
 
+	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
@@ -22,7 +23,12 @@ type ScopeState struct {
 	Broken   error    // a file cannot be read
 }
 
-// States are those of all clients.
+// Clients are the states of all clients, with the tools of toolhost.
+func (p Places) Clients() []State {
+	return p.States(mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: builtin.List()})
+}
+
+// States are those of all clients, with a server.
 func (p Places) States(s mcpconfig.Server) (all []State) {
 	for _, c := range mcpconfig.Clients() {
 		one := State{Client: c, Installed: p.Installed(c)}

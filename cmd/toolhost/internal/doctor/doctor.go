@@ -1,0 +1,157 @@
+// Package doctor examines this machine: what its sandbox holds, the caches of workspaces, and the clients that are set up.
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/cmd/toolhost/internal/setup"
+	"toolhost/persist/cache"
+	"toolhost/sandbox"
+)
+
+// Findings are what was found.
+type Findings struct {
+	Advice      []string        `json:"advice"`  // how to get what is missing
+	Answers     []string        `json:"answers"` // see [answerGaps]
+	Caches      []cache.Entry   `json:"caches"`
+	CachesAlone string          `json:"caches_alone"` // see [layerGap]
+	Clients     []client        `json:"clients"`      // that are here or set up
+	Holds       []string        `json:"holds"`        // ids of promises
+	Lacks       []string        `json:"lacks"`
+	Sandbox     sandbox.Finding `json:"sandbox"`
+}
+
+// client is the state of a client.
+type client struct {
+	Installed bool   `json:"installed"`
+	Name      string `json:"name"`
+	SetUp     bool   `json:"set_up"`
+	State     string `json:"state"`
+}
+
+// Examine makes a sandbox of each level for real, and looks at what there is beside the state of toolhost.
+func Examine(state string) (f Findings, err error) {
+	f.Sandbox = sandbox.ProbeNow(state)
+	level := f.Sandbox.Level
+	f.Advice, f.Answers, f.CachesAlone = sandbox.Advice(f.Sandbox), answerGaps(level), layerGap(level, state)
+	f.Holds, f.Lacks, f.Clients = []string{}, []string{}, []client{}
+	for _, p := range sandbox.Promises() {
+		if p.Held(level) {
+			f.Holds = append(f.Holds, p.ID)
+		} else {
+			f.Lacks = append(f.Lacks, p.ID)
+		}
+	}
+	if p, err := setup.Here("."); err == nil { // without a home there are none
+		for _, s := range p.Clients() {
+			if s.Installed || len(s.Scopes) > 0 {
+				f.Clients = append(f.Clients, client{s.Installed, s.Client.Name, len(s.Scopes) > 0, s.String()})
+			}
+		}
+	}
+	caches, err := cache.List(dirs.Caches(state))
+	f.Caches = output.List(caches)
+	return f, err
+}
+
+// Print prints the findings.
+func (f Findings) Print(out io.Writer) error {
+	var b strings.Builder
+	f.printSandbox(&b)
+	f.printCaches(&b)
+	for i, c := range f.Clients {
+		if i == 0 {
+			b.WriteString("clients:\n")
+		}
+		fmt.Fprintf(&b, "  %-15s %s\n", c.Name, c.State)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func (f Findings) printSandbox(b *strings.Builder) {
+	fmt.Fprintf(b, "sandbox: %s\n", f.Sandbox.Level)
+	for _, held := range []bool{true, false} {
+		for _, p := range sandbox.Promises() {
+			if p.Held(f.Sandbox.Level) == held {
+				fmt.Fprintf(b, "  %s   %s\n", map[bool]string{true: "holds", false: "lacks"}[held], p.Words)
+			}
+		}
+	}
+	if f.Sandbox.Level == sandbox.None {
+		b.WriteString("          commands are refused, or run unconfined with --sandbox none\n")
+	}
+	for _, m := range f.Sandbox.Missing {
+		fmt.Fprintf(b, "  misses  %s: %s\n", m.Level, m.Why)
+	}
+	for _, a := range f.Advice {
+		fmt.Fprintf(b, "  try     %s\n", a)
+	}
+	for _, gap := range f.Answers {
+		fmt.Fprintf(b, "  answers %s\n", gap)
+	}
+}
+
+// shownCaches is how many caches are listed one by one.
+const shownCaches = 10
+
+// printCaches prints the sizes of workspaces' caches, the largest first, and how much commands see of the user's.
+func (f Findings) printCaches(b *strings.Builder) {
+	total := int64(0)
+	for _, e := range f.Caches {
+		total += e.Bytes
+	}
+	fmt.Fprintf(b, "caches: %d, %s; those not used for 30 days or of workspaces that are gone are removed once a day, or now with toolhost log prune\n", len(f.Caches), output.Size(total))
+	fmt.Fprintf(b, "  %s\n", cmp.Or(f.CachesAlone, "commands read yours below those of their workspace, and never write them"))
+	largest := slices.SortedStableFunc(slices.Values(f.Caches), func(a, b cache.Entry) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, e := range largest[:min(len(largest), shownCaches)] {
+		state := ""
+		switch {
+		case e.InUse:
+			state = ", in use"
+		case e.Gone:
+			state = ", its workspace is gone"
+		case e.Newer:
+			state = ", of a newer version of toolhost, left alone"
+		}
+		fmt.Fprintf(b, "  %10s  used %s  %s%s\n", output.Size(e.Bytes), output.Time(e.Used), visible.Text(cmp.Or(e.Workspace, e.Dir)), state)
+	}
+}
+
+// layerGap says why commands do not see the person's caches below their workspace's, "" if they do.
+func layerGap(level sandbox.Level, state string) string {
+	if level != sandbox.Full {
+		return fmt.Sprintf("commands at level %s see only the caches of their workspace, and of yours go's", level)
+	}
+	dir := dirs.Caches(state)
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = sandbox.TryLayers(dir)
+	}
+	if err != nil {
+		return fmt.Sprintf("commands see only the caches of their workspace, and of yours go's: no overlay can be mounted in %s: %v", dir, err)
+	}
+	return ""
+}
+
+// answerGaps says what keeps commands from answering prompts and changing settings in the place of the person, where the sandbox does
+// not do it alone.
+func answerGaps(level sandbox.Level) []string {
+	const none = "with --sandbox none, and after the grant unconfined, a command can do what you can: answers are taken from a terminal and with " +
+		"the code that the session shows, and changed settings wait for toolhost settings reload; that detects a forged answer and cannot prevent one"
+	if level == sandbox.Full {
+		return []string{none}
+	}
+	return []string{
+		"a command can see that sessions have sockets; who connects from a sandbox is known by its filters and gets no answer in",
+		none,
+	}
+}
