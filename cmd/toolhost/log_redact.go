@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -11,20 +9,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
-	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/persist"
-	"toolhost/persist/redact"
 )
 
-// takeOut says what log redact takes out of a log.
-type takeOut struct {
-	fromStdin bool
-	pattern   string
-}
-
 func newLogRedact() *cobra.Command {
-	var what takeOut
-	var asJSON bool
+	var asJSON, fromStdin bool
+	var pattern string
 	cmd := &cobra.Command{
 		Use:   "redact SESSION",
 		Short: "Take secrets out of the log and the outputs of an ended session",
@@ -39,7 +30,11 @@ the changed outputs, but no secret. A signature of the log is removed: sign it a
   toolhost log redact ses_01M8 --pattern 'acme-[0-9]{6}'`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			redactor, err := what.redactor(cmd.InOrStdin())
+			var values io.Reader
+			if fromStdin {
+				values = cmd.InOrStdin()
+			}
+			redactor, err := policy.TakeOut(pattern, values)
 			if err != nil {
 				return err
 			}
@@ -50,7 +45,7 @@ the changed outputs, but no secret. A signature of the log is removed: sign it a
 			session := filepath.Dir(paths[0])
 			done, err := persist.Rewrite(persist.Options{
 				Dir: filepath.Dir(session), ID: agenttool.SessionID(filepath.Base(session)), Redactor: redactor,
-			}, !what.fromStdin && what.pattern == "")
+			}, !fromStdin && pattern == "")
 			if err != nil {
 				return exitf(exitFailed, "redact %s: %v", filepath.Base(session), err)
 			}
@@ -60,55 +55,10 @@ the changed outputs, but no secret. A signature of the log is removed: sign it a
 			return printRewritten(cmd.OutOrStdout(), filepath.Base(session), done)
 		},
 	}
-	cmd.Flags().BoolVar(&what.fromStdin, "value-from-stdin", false, "take out the values on stdin, one a line")
-	cmd.Flags().StringVar(&what.pattern, "pattern", "", "take out what this regular `expression` matches, or its first group")
+	cmd.Flags().BoolVar(&fromStdin, "value-from-stdin", false, "take out the values on stdin, one a line")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "take out what this regular `expression` matches, or its first group")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
-}
-
-// redactor finds the values and matches of the flags alone, or everything that toolhost recognizes.
-func (w takeOut) redactor(stdin io.Reader) (*redact.Redactor, error) {
-	state, err := dirs.State()
-	if err != nil {
-		return nil, err
-	}
-	o := redact.Options{KeyFile: dirs.RedactionKey(state)}
-	if w.pattern != "" {
-		p, err := redact.Compile("pattern", w.pattern)
-		if err != nil {
-			return nil, fmt.Errorf("--pattern: %w", err)
-		}
-		o.Patterns = []redact.Pattern{p}
-	}
-	if w.pattern != "" || w.fromStdin {
-		o.Off = redact.Kinds()
-	}
-	r, err := redact.New(o)
-	if err == nil && w.fromStdin {
-		err = addValues(r, stdin)
-	}
-	return r, err
-}
-
-// maxValue bounds one value on stdin.
-const maxValue = 64 << 10
-
-func addValues(r *redact.Redactor, stdin io.Reader) error {
-	lines, n := bufio.NewScanner(stdin), 0
-	lines.Buffer(nil, maxValue)
-	for lines.Scan() {
-		value := strings.TrimSuffix(lines.Text(), "\r")
-		if value == "" {
-			continue
-		}
-		if n++; !r.Add("value", value) {
-			return fmt.Errorf("the value in line %d of stdin is too short: give at least 3 bytes", n)
-		}
-	}
-	if lines.Err() == nil && n == 0 {
-		return errors.New("there is no value on stdin: give one a line")
-	}
-	return lines.Err()
 }
 
 // printRewritten says what log redact did.
