@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/sandbox/gocache"
 	"toolhost/sandbox/proxy"
 )
 
@@ -27,11 +28,21 @@ func newConnect() *cobra.Command {
 			if through == "" {
 				return errors.New("https_proxy names no proxy: this is for programs inside a sandbox")
 			}
-			err = proxy.Connect(cmd.Context(), proxy.ConnectOptions{Proxy: through, Host: args[0], Port: port, Stdin: os.Stdin, Stdout: os.Stdout})
-			if err != nil {
-				return exitf(exitFailed, "%v", err)
-			}
-			return nil
+			return failed(proxy.Connect(cmd.Context(), proxy.ConnectOptions{Proxy: through, Host: args[0], Port: port, Stdin: os.Stdin, Stdout: os.Stdout}))
+		},
+	}
+}
+
+// newGoCache returns the hidden command that go runs inside a sandbox, as its GOCACHEPROG.
+func newGoCache() *cobra.Command {
+	return &cobra.Command{
+		Use:    "__gocache DIR USERS",
+		Short:  "Serve go a build cache that keeps new entries in DIR and reads those of USERS",
+		Hidden: true,
+		Args:   cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			c := gocache.Cache{Dir: args[0], Users: args[1]}
+			return c.Serve(os.Stdin, os.Stdout)
 		},
 	}
 }
