@@ -92,8 +92,7 @@ func (a *asker) greeting() (s approve.Session) {
 	for _, scope := range prompt.Scopes {
 		s.Approvals.Scopes = append(s.Approvals.Scopes, string(scope))
 	}
-	level, _ := json.Marshal(a.session.Sandbox.Describe())
-	_ = json.Unmarshal(level, &s.Sandbox)
+	_ = convert(a.session.Sandbox.Describe(), &s.Sandbox) // what has no place stays empty
 	return s
 }
 
@@ -131,19 +130,21 @@ func (a *asker) Try(_ string, id agenttool.DecisionID, rules []string) (t approv
 	if err != nil {
 		return t, errors.New(strings.TrimPrefix(err.Error(), prompt.ErrRefused.Error()+": "))
 	}
-	encoded, err := json.Marshal(found)
-	if err == nil {
-		err = json.Unmarshal(encoded, &t)
-	}
-	return t, err
+	return t, convert(found, &t)
 }
 
 // Activity implements approve.Answerer.
 func (a *asker) Activity(session string) (seen approve.Activity, err error) {
-	encoded, err := json.Marshal(a.session.Host.Status())
-	if err == nil {
-		err = json.Unmarshal(encoded, &seen)
-	}
+	err = convert(a.session.Host.Status(), &seen)
 	seen.Session = session
 	return seen, err
+}
+
+// convert reads a value as the terminal would get it from a session.
+func convert(value, to any) error {
+	encoded, err := json.Marshal(value)
+	if err == nil {
+		err = json.Unmarshal(encoded, to)
+	}
+	return err
 }
