@@ -39,7 +39,7 @@ toolhost setup writes it into the client's files, and lists the clients.`,
 			if err := snippet.Print(&text); err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "For %s: put this into %s\n", c.Title, whereOf(c))
+			fmt.Fprintf(cmd.ErrOrStderr(), "For %s: put this into %s\n", c.Title, c.Where())
 			switch {
 			case server == "":
 			case bytes.Contains(text.Bytes(), []byte("promptString")):
@@ -71,12 +71,4 @@ func mcpSnippet(c mcpconfig.Client, server string, flags []string) (snippet mcpc
 		return snippet, exitf(exitFailed, "this program cannot say where it is: %v", err)
 	}
 	return c.Local(mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: builtin.List()}), nil
-}
-
-// whereOf says where the printed configuration belongs.
-func whereOf(c mcpconfig.Client) string {
-	if c.Tip == "" {
-		return c.Where()
-	}
-	return c.Where() + " (" + c.Tip + ")"
 }

@@ -87,27 +87,28 @@ func one[T any](v *values, key string, read settings.Value[T], shown any) {
 	}
 }
 
+// each adds the values of a list.
+func each[T any](v *values, key string, read []settings.Value[T]) {
+	for _, value := range read {
+		one(v, key, value, value.V)
+	}
+}
+
 // valuesOf lists all that is set and no rule.
 func valuesOf(s *settings.Settings) values {
 	var v values
 	one(&v, "mode", s.Mode, s.Mode.V)
-	for _, d := range s.AddDirs {
-		one(&v, "add_dirs", d, d.V)
-	}
+	each(&v, "add_dirs", s.AddDirs)
 	one(&v, "sandbox.require", s.Require, s.Require.V)
 	one(&v, "approvals.wait", s.Wait, s.Wait.V)
 	one(&v, "approvals.timeout", s.ApprovalTimeout, s.ApprovalTimeout.V.String())
 	one(&v, "wall.wait", s.WallWait, s.WallWait.V.String())
 	one(&v, "approvals.in_band_scopes", s.InBandScopes, s.InBandScopes.V)
-	for _, name := range s.EnvPass {
-		one(&v, "env.pass", name, name.V)
-	}
+	each(&v, "env.pass", s.EnvPass)
 	for _, name := range slices.Sorted(maps.Keys(s.EnvSet)) {
 		one(&v, "env.set."+name, s.EnvSet[name], s.EnvSet[name].V)
 	}
-	for _, name := range s.CallbackHosts {
-		one(&v, "http.callback_hosts", name, name.V)
-	}
+	each(&v, "http.callback_hosts", s.CallbackHosts)
 	one(&v, "files.durability", s.Durability, s.Durability.V)
 	one(&v, "search.index", s.SearchIndex, s.SearchIndex.V)
 	one(&v, "jobs.max", s.MaxJobs, s.MaxJobs.V)
@@ -120,15 +121,11 @@ func valuesOf(s *settings.Settings) values {
 	one(&v, "retention.sessions", s.SessionAge, s.SessionAge.V.String())
 	one(&v, "retention.payloads", s.PayloadAge, s.PayloadAge.V.String())
 	one(&v, "retention.size", s.StoredSize, s.StoredSize.V)
-	for _, name := range s.Disabled {
-		one(&v, "tools.disable", name, name.V)
-	}
+	each(&v, "tools.disable", s.Disabled)
 	for _, p := range s.RedactionPatterns {
 		v.add("redaction.patterns", map[string]string{"kind": p.Kind, "pattern": p.Regexp}, p.Kind+" "+p.Regexp, p.Origin)
 	}
-	for _, kind := range s.RedactionOff {
-		one(&v, "redaction.off", kind, kind.V)
-	}
+	each(&v, "redaction.off", s.RedactionOff)
 	one(&v, "redaction.strategy", s.RedactionStrategy, s.RedactionStrategy.V)
 	for _, h := range s.Hooks {
 		v.add("hooks."+h.Event, hookOf(h), hookText(h), h.Origin)

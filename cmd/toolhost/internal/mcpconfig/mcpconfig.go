@@ -131,7 +131,11 @@ func (c Client) Where() string {
 			places = append(places, place)
 		}
 	}
-	return strings.Join(places, ", or ")
+	where := strings.Join(places, ", or ")
+	if c.Tip != "" {
+		where += " (" + c.Tip + ")"
+	}
+	return where
 }
 
 // ChangesOf are the changes of a file that let the client start a server.
