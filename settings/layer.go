@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -31,6 +32,21 @@ func (o Options) Files() []Layer {
 		}
 	}
 	return named
+}
+
+// InProject reports whether the workspace has settings of its own, or is under version control.
+func (o Options) InProject() bool {
+	if _, err := os.Lstat(filepath.Dir(o.Local)); err == nil {
+		return true
+	}
+	for dir := o.Workspace; ; dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // read reads all layers. A broken file keeps its values in before, or is empty if before is nil. Restrictions of a

@@ -18,6 +18,7 @@ import (
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/cmd/toolhost/internal/remote"
 	"toolhost/settings"
 )
 
@@ -118,22 +119,14 @@ func (g *granting) find() ([]grantedRule, error) {
 			all = append(all, grantedRule{Rule: r.Text, Source: r.Origin.Source, Where: r.Origin.Where(), Added: r.Added, Note: r.Note})
 		}
 	}
-	sessions, err := runningSessions("")
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range sessions {
-		defer s.Close()
+	_, _, err = eachRunning("", func(s *remote.Session) error {
 		rules, err := s.Grants()
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
-			continue
-		}
 		for _, text := range rules {
 			all = append(all, grantedRule{Rule: text, Source: agenttool.SourceSession, Where: "session " + string(s.ID)})
 		}
-	}
-	return all, nil
+		return err
+	})
+	return all, err
 }
 
 func (g *granting) revoke(out io.Writer, texts []string) error {

@@ -95,23 +95,17 @@ type jobRow struct {
 }
 
 func listJobs(out io.Writer, session string, asJSON bool) error {
-	sessions, err := runningSessions(session)
-	if err != nil {
-		return err
-	}
 	all := []jobRow{}
-	for _, s := range sessions {
-		defer s.Close()
+	_, _, err := eachRunning(session, func(s *remote.Session) error {
 		jobs, err := s.Jobs()
-		if err != nil { // it may have ended meanwhile
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
-			continue
-		}
 		for _, j := range jobs {
 			all = append(all, jobRow{s.ID, s.Workspace, j})
 		}
-	}
+		return err
+	})
 	switch {
+	case err != nil:
+		return err
 	case asJSON:
 		return output.Indented(out, all)
 	case len(all) == 0:
@@ -202,5 +196,51 @@ func killJob(out io.Writer, session, job, signal string) error {
 		return nil
 	}
 	fmt.Fprintf(out, "%s ended: %s\n", job, visible.Text(strings.Join(r.Killed, ", ")))
+	return nil
+}
+
+func newJobsForward(session *string) *cobra.Command {
+	var as int
+	cmd := &cobra.Command{
+		Use: "forward JOB[:PORT]", Short: "Open a port of a job to your browser", Args: cobra.ExactArgs(1),
+		Long: `forward listens on 127.0.0.1 of this machine and leads each connection to a port that a job listens on in its sandbox. It ends
+with the job, or with Ctrl-C. Commands of the agent cannot run it: you allow the port by running it yourself.
+` + exitCodes,
+		Example: `  toolhost jobs forward j1
+  toolhost jobs forward j1:3000 --as 8080`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			job, text, named := strings.Cut(args[0], ":")
+			port, err := strconv.Atoi(text)
+			if named && (err != nil || port < 1 || port > 65535) {
+				return fmt.Errorf("%s: %q is not a port: give a number from 1 to 65535", args[0], text)
+			}
+			if as < 0 || as > 65535 {
+				return fmt.Errorf("--as %d: give a port from 1 to 65535", as)
+			}
+			return forwardJob(cmd, *session, job, port, as)
+		},
+	}
+	cmd.Flags().IntVar(&as, "as", 0, "`port` of this machine; default: the same, or another one if that is taken")
+	return cmd
+}
+
+func forwardJob(cmd *cobra.Command, session, job string, port, as int) error {
+	s, err := sessionWithJob(session, job)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	if err := authenticate(s, "toolhost jobs forward"); err != nil {
+		return err
+	}
+	address, of, err := s.Forward(job, port, as)
+	if err != nil {
+		return remoteError(err)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "http://%s leads to port %d of %s, until the job or this command ends\n", visible.Text(address), of, job)
+	if err := s.Forwarded(address); err != nil {
+		return remoteError(err)
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "toolhost: job %s has ended, and %s leads nowhere\n", job, visible.Text(address))
 	return nil
 }

@@ -18,6 +18,20 @@ func runningSessions(end string) ([]*remote.Session, error) {
 	return all, remoteError(err)
 }
 
+// eachRunning calls do with the running sessions, or with the one whose id ends with end. It prints the errors, and counts them: a session
+// may have ended meanwhile.
+func eachRunning(end string, do func(s *remote.Session) error) (sessions, failures int, err error) {
+	all, err := runningSessions(end)
+	for _, s := range all {
+		if err := do(s); err != nil {
+			failures++
+			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
+		}
+		s.Close()
+	}
+	return len(all), failures, err
+}
+
 // sessionWithJob connects to the one session that has a job of that name.
 func sessionWithJob(end, job string) (*remote.Session, error) {
 	s, err := remote.OpenJob(end, job, warnOfSocket)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/caller"
+	"toolhost/cmd/toolhost/internal/remote"
 	"toolhost/settings"
 )
 
@@ -34,25 +34,10 @@ func (f *ruleFile) path(o settings.Options) string {
 		return o.User
 	case f.project:
 		return o.Project
-	case f.local || isProject(o):
+	case f.local || o.InProject():
 		return o.Local
 	}
 	return o.User
-}
-
-// isProject reports whether the workspace has settings of its own, or is under version control.
-func isProject(o settings.Options) bool {
-	if _, err := os.Lstat(filepath.Dir(o.Local)); err == nil {
-		return true
-	}
-	for dir := o.Workspace; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		if dir == filepath.Dir(dir) {
-			return false
-		}
-	}
 }
 
 func newSettingsAdd(at *settingsPlace) *cobra.Command {
@@ -109,13 +94,19 @@ func mayChange() error {
 	return nil
 }
 
+// changeable are the options of a place whose settings a person may change.
+func (at settingsPlace) changeable() (settings.Options, error) {
+	o, err := at.options()
+	if err == nil {
+		err = mayChange()
+	}
+	return o, err
+}
+
 func addRule(out io.Writer, at settingsPlace, to ruleFile, args []string) error {
 	b, text := agenttool.Behavior(args[0]), args[1]
-	o, err := at.options()
+	o, err := at.changeable()
 	if err != nil {
-		return err
-	}
-	if err := mayChange(); err != nil {
 		return err
 	}
 	if err := o.CheckRule(text, b, agenttool.Origin{Source: agenttool.SourceCLI}); err != nil {
@@ -142,11 +133,8 @@ func addRule(out io.Writer, at settingsPlace, to ruleFile, args []string) error 
 
 func removeRule(out io.Writer, at settingsPlace, of ruleFile, args []string) error {
 	b, text := agenttool.Behavior(args[0]), args[1]
-	o, err := at.options()
+	o, err := at.changeable()
 	if err != nil {
-		return err
-	}
-	if err := mayChange(); err != nil {
 		return err
 	}
 	files := []string{o.User, o.Project, o.Local}
@@ -170,5 +158,44 @@ func removeRule(out io.Writer, at settingsPlace, of ruleFile, args []string) err
 	if !removed {
 		return exitf(exitFailed, "no file has the rule %s %s: see toolhost settings", b, visible.Text(text))
 	}
+	return nil
+}
+
+func newSettingsReload() *cobra.Command {
+	var session string
+	cmd := &cobra.Command{
+		Use: "reload", Short: "Have running sessions take up changed settings that they hold back", Args: cobra.NoArgs,
+		Long: `reload has running sessions take up settings that have changed. They do so by themselves, within a second, except where
+commands run without a sandbox: those could have changed the files, so that such a session waits for your word, and wants
+its code.
+` + exitCodes,
+		Example: `  toolhost settings reload
+  toolhost settings reload --session newest`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			sessions, failures, err := eachRunning(session, func(s *remote.Session) error { return reload(cmd.OutOrStdout(), s) })
+			switch {
+			case err != nil:
+				return err
+			case sessions == 0:
+				return exitf(exitFailed, "no running session has started a command: sessions that start later read the changed settings by themselves")
+			case failures > 0:
+				return exitf(exitFailed, "%d of %d sessions did not take up their settings", failures, sessions)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&session, "session", "", "`id` of the session, or the end of it, or newest; default: all that are running")
+	return cmd
+}
+
+// reload has a session read its settings, in the name of the person.
+func reload(out io.Writer, s *remote.Session) error {
+	if err := authenticate(s, "toolhost settings"); err != nil {
+		return err
+	}
+	if err := s.Reload(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "session %s in %s: its settings are those of the files\n", s.ID, visible.Text(s.Workspace))
 	return nil
 }
