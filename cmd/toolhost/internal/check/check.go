@@ -1,4 +1,4 @@
-// Package check says what commands and calls would do, and whether they would run. Nothing is run.
+// Package check says in advance how a command or a call would act, and whether it would run.
 package check
 
 import (
@@ -17,8 +17,8 @@ import (
 	"toolhost/permissions"
 )
 
-// Lines calls do for the command of each line of in, in which \n, \t and \r stand for the characters. What do writes to w reaches out before
-// the next line is waited for, so that an interactive caller gets each answer at once.
+// Lines calls do for the command of each line of in, where \n, \t and \r stand for the characters. The writer of do is flushed before Lines
+// waits for the next line, so that an interactive caller gets each answer at once.
 func Lines(in io.Reader, out io.Writer, do func(w io.Writer, command string) error) error {
 	r, w := bufio.NewReaderSize(in, 64<<10), bufio.NewWriter(out)
 	for {
@@ -80,7 +80,7 @@ func Command(s *session.Checker, command string) (Result, error) {
 	return r, nil
 }
 
-// JSON prints what was found as one object, which has the members of record too.
+// JSON prints the decision as one object, which has the members of record too.
 func (r Result) JSON(out io.Writer, record map[string]any) error {
 	record["behavior"], record["rule"], record["source"], record["where"] = r.Behavior, "", "", ""
 	record["reason"], record["reason_type"] = r.Reason.Detail, r.Reason.Type
@@ -96,7 +96,7 @@ func (r Result) JSON(out io.Writer, record map[string]any) error {
 	return output.JSON(out, record)
 }
 
-// Print prints what was found. hooks are set, and were not asked.
+// Print prints the decision. It names the hooks of the settings, which did not run.
 func (r Result) Print(out io.Writer, hooks []hook.Hook) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n", verdict(r.Behavior), visible.Text(r.Reason.Detail))

@@ -12,7 +12,7 @@ import (
 	"toolhost/cmd/toolhost/internal/output"
 )
 
-// Facts are what is known of one command from its text.
+// Facts are the facts of one command, by its text.
 type Facts struct {
 	Command string `json:"command"`
 	agenttool.Facts

@@ -11,7 +11,7 @@ import (
 	"toolhost/permissions"
 )
 
-// Coverage says what a rule covers of commands, as a rule that allows and as one that forbids.
+// Coverage sorts commands by their relation to a rule, as a rule that allows and as one that forbids.
 type Coverage struct {
 	Commands int      `json:"commands"` // that were looked at
 	Covers   []string `json:"covers"`

@@ -17,13 +17,13 @@ import (
 	"toolhost/sandbox"
 )
 
-// Hook is what Claude Code asks before each call of its own tools, and tells of each that it has done.
+// Hook is asked by Claude Code before each call of its own tools, and told of each call that Claude Code has done.
 type Hook struct {
 	Options session.Options          // the workspace is the project of the call
 	Flags   func() ([]string, error) // of Options, those that say what may run, for toolhost call
 }
 
-// answer is what Claude Code reads.
+// answer is the output of the hook for Claude Code.
 type answer struct {
 	Event   string             `json:"hookEventName"`
 	Verdict agenttool.Behavior `json:"permissionDecision"`

@@ -1,4 +1,4 @@
-// Package doctor examines this machine: what its sandbox holds, the caches of workspaces, and the clients that are set up.
+// Package doctor examines this machine: its sandbox, the caches of workspaces, and the clients that are set up.
 package doctor
 
 import (
@@ -17,7 +17,7 @@ import (
 	"toolhost/sandbox"
 )
 
-// Findings are what was found.
+// Findings are the results of an examination.
 type Findings struct {
 	Advice      []string        `json:"advice"`  // how to get what is missing
 	Answers     []string        `json:"answers"` // see [answerGaps]
@@ -37,7 +37,7 @@ type client struct {
 	State     string `json:"state"`
 }
 
-// Examine makes a sandbox of each level for real, and looks at what there is beside the state of toolhost.
+// Examine makes a sandbox of each level for real, and looks for caches and clients.
 func Examine(state string) (f Findings, err error) {
 	f.Sandbox = sandbox.ProbeNow(state)
 	level := f.Sandbox.Level

@@ -167,7 +167,7 @@ func hookText(h settings.Hook) string {
 	return text
 }
 
-// Print prints a table, and what the project would add.
+// Print prints a table, and the settings that the project would add.
 func (v Settings) Print(out io.Writer) error {
 	w := output.NewTable(out, "SETTING", "VALUE", "FROM")
 	for _, r := range v.Rules {

@@ -9,7 +9,7 @@ import (
 	"toolhost/persist"
 )
 
-// Stats counts what sessions did.
+// Stats counts the calls of sessions.
 type Stats struct {
 	Sessions int     `json:"sessions"`
 	LogBytes int64   `json:"log_bytes"`

@@ -45,7 +45,7 @@ func today(root string, o persist.Options) (store *persist.Store, first bool, er
 	o.ID = agenttool.SessionID(id)
 	for n := 2; n < 100; n++ {
 		_, statErr := os.Stat(filepath.Join(o.Dir, string(o.ID)))
-		_, _ = history.EndOne(o.Dir, o.ID) // a call that was killed; what cannot be read is said by log verify
+		_, _ = history.EndOne(o.Dir, o.ID) // of a call that was killed; log verify reports a log that cannot be read
 		store, err := persist.Resume(o)
 		if err == nil {
 			return store, os.IsNotExist(statErr), nil

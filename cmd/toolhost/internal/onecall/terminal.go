@@ -92,7 +92,7 @@ func (a *asker) greeting() (s approve.Session) {
 	for _, scope := range prompt.Scopes {
 		s.Approvals.Scopes = append(s.Approvals.Scopes, string(scope))
 	}
-	_ = convert(a.session.Sandbox.Describe(), &s.Sandbox) // what has no place stays empty
+	_ = convert(a.session.Sandbox.Describe(), &s.Sandbox) // other members are not shown
 	return s
 }
 

@@ -1,5 +1,5 @@
-// Package output has the forms in which commands print: JSON for programs, and for people tables, amounts, and colours where stdout is a
-// terminal. What it prints of strangers is made visible.
+// Package output has the forms of printed text: JSON for programs, and for people tables, amounts, and colours where stdout is a terminal.
+// Text of strangers is made visible.
 package output
 
 import (
@@ -132,7 +132,7 @@ func Safe(text string) string {
 // Colour is one of a terminal.
 type Colour string
 
-// The colours of what is good, bad, and between them.
+// The colours of good news, bad news, and neither.
 const (
 	Green  Colour = "32"
 	Red    Colour = "31"

@@ -54,7 +54,7 @@ func checkTool(name string) error {
 	return fmt.Errorf("there is no tool %q; see toolhost tools", name)
 }
 
-// TakeOut makes a redactor that finds what a pattern matches and the values on stdin, one a line. With "" and nil it finds everything that
+// TakeOut makes a redactor that finds the matches of a pattern and the values on stdin, one a line. With "" and nil it finds everything that
 // toolhost recognizes.
 func TakeOut(pattern string, stdin io.Reader) (*redact.Redactor, error) {
 	state, err := dirs.State()

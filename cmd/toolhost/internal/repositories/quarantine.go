@@ -33,7 +33,7 @@ func Waiting(workspace, home string) (q Quarantine, err error) {
 	return q, err
 }
 
-// Print shows what waits.
+// Print lists the programs.
 func (q Quarantine) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s holds repositories that calls made or moved. Git does not run\n\n", visible.Text(q.workspace))
 	for _, a := range q.Programs {
@@ -46,7 +46,7 @@ func (q Quarantine) Print(out io.Writer) {
 	fmt.Fprintln(out)
 }
 
-// Release puts back what was shown.
+// Release puts the programs back.
 func (q Quarantine) Release(out io.Writer) error {
 	for _, a := range q.Programs {
 		if err := Allow(a.Git); err != nil {

@@ -12,7 +12,7 @@ import (
 	"toolhost/persist"
 )
 
-// Report is what was found about a log and the payloads beside it.
+// Report is the result for a log and the payloads beside it.
 type Report struct {
 	Session string `json:"session"`
 	persist.Report
@@ -53,7 +53,7 @@ func Verify(path, key string) (r Report, err error) {
 	return r, nil
 }
 
-// Print prints what was found.
+// Print prints the report.
 func (r Report) Print(out io.Writer) error {
 	if r.newer != nil {
 		_, err := fmt.Fprintf(out, "%s: not checked: %v\n", r.Session, r.newer)

@@ -1,4 +1,4 @@
-// Package timeline prints what sessions recorded, for people: a line for each call with what deserves attention below it, or all about one.
+// Package timeline prints the records of sessions for people: a line for each call with remarks below it, or everything about one call.
 package timeline
 
 import (
@@ -14,16 +14,16 @@ import (
 	"toolhost/persist"
 )
 
-// Options say what is printed.
+// Options choose calls, and the parts of them that are printed.
 type Options struct {
 	Filter history.Filter
 	JSON   bool // the records, one a line, in the place of the time line
-	Why    bool // who allowed each call
+	Why    bool // the author of each permission
 	Diff   bool // the changes of files
-	Output bool // what the model read
+	Output bool // the output that the model read
 }
 
-// Shown counts what was printed of a log.
+// Shown counts the printed parts of a log.
 type Shown struct {
 	Items int // of the time line
 	Newer int // records that a newer version wrote, which are left out
@@ -65,7 +65,7 @@ func (o Options) Log(out io.Writer, path string, titled bool) (n Shown, err erro
 	return n, nil
 }
 
-// reader returns a reader that keeps what is printed.
+// reader returns a reader that keeps the records that are printed.
 func (o Options) reader() history.Reader {
 	return history.Reader{Keep: o.JSON || o.Diff || o.Output || o.Filter.Pattern != nil}
 }
@@ -75,7 +75,7 @@ func (o Options) selects(item history.Item) bool {
 	if c := item.About(); c != nil {
 		return o.Filter.Match(c)
 	}
-	return o.Filter.All() // what concerns the session is shown with all calls only
+	return o.Filter.All() // notes about the session are shown with all calls only
 }
 
 // print prints an item, or the records of its call.
