@@ -54,13 +54,15 @@ const (
 	maxFunction    = 70 // lines of a function; half of them have at most 10, nine in ten at most 24
 	maxMedian      = 10
 	maxP90         = 24
-	maxDirect      = 15 // modules that go.mod requires directly
+	maxProgram     = 4199 // lines of package main, whose commands only command
+	maxDirect      = 15   // modules that go.mod requires directly
 )
 
 // survey is what was counted.
 type survey struct {
 	files     *token.FileSet
 	lines     map[string]int      // of code, by house
+	program   int                 // lines of package main
 	methods   map[string][]string // file of each method, by type
 	structs   []sized
 	functions []sized
@@ -76,6 +78,9 @@ func (s *survey) over(exceeds bool) string {
 	s.beyond++
 	return "  !"
 }
+
+// program is the directory of package main. What is no flag, output or exit code belongs below its internal.
+const program = "cmd/toolhost"
 
 // onLinux is the build whose methods are counted.
 var onLinux = build.Context{GOOS: "linux", GOARCH: "amd64", CgoEnabled: true, Compiler: "gc"}
@@ -115,6 +120,9 @@ func (s *survey) read(path string) error {
 	lines := bytes.Count(text, []byte{'\n'})
 	house, _, _ := strings.Cut(path, "/")
 	s.lines[house] += lines
+	if filepath.Dir(path) == program {
+		s.program += lines
+	}
 	s.longest = append(s.longest, sized{path, lines})
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -160,6 +168,7 @@ func (s *survey) print() error {
 		return err
 	}
 	fmt.Printf("%-24s %7d lines, %d files, %d direct dependencies%s\n", "all", total, len(s.longest), direct, s.over(direct > maxDirect))
+	fmt.Printf("%-24s %7d lines%s\n", "package main", s.program, s.over(s.program > maxProgram))
 	var types []sized
 	files := map[string]int{}
 	for of, paths := range s.methods {
