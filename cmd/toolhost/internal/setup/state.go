@@ -3,6 +3,7 @@ package setup
 import (
 	"strings"
 
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
@@ -21,6 +22,36 @@ type ScopeState struct {
 	Hook     bool     // its own tools ask toolhost hook
 	Bypasses []string // settings that are missing: its own tools or its own questions are still there
 	Broken   error    // a file cannot be read
+}
+
+// String says in a line how far a client is set up.
+func (s State) String() string {
+	var words []string
+	for _, one := range s.Scopes {
+		words = append(words, one.of(s.Client))
+	}
+	switch {
+	case len(words) > 0:
+		return strings.Join(words, "; ")
+	case s.Installed:
+		return "installed, not set up: toolhost setup " + s.Client.Name
+	}
+	return "not installed"
+}
+
+func (s ScopeState) of(c mcpconfig.Client) string {
+	where := map[mcpconfig.Scope]string{mcpconfig.Project: "in this project", mcpconfig.User: "for you"}[s.Scope]
+	switch {
+	case s.Broken != nil:
+		return "cannot be read: " + visible.Text(s.Broken.Error())
+	case s.Hook:
+		return "asks toolhost hook " + where
+	case len(s.Bypasses) > 0:
+		return "has toolhost " + where + ", and bypasses it with its own tools: " + visible.Text(strings.Join(s.Bypasses, ", "))
+	case c.Keeps != "":
+		return "set up " + where + ", and keeps " + c.Keeps
+	}
+	return "set up " + where
 }
 
 // Clients are the states of all clients, with the tools of toolhost.

@@ -27,6 +27,23 @@ type UndoneFile struct {
 	Kept          []string // parts of setup that have another value by now, and stay
 }
 
+// String says what became of a file.
+func (f UndoneFile) String() string {
+	switch {
+	case f.Before == nil && f.After == nil:
+		return "was gone already"
+	case len(f.Kept) > 0:
+		return "was changed since, and setup's parts were removed, but for those with other values by now: " + strings.Join(f.Kept, ", ")
+	case f.Since && f.After == nil:
+		return "removed: it held nothing else"
+	case f.Since:
+		return "was changed since: only setup's parts were removed"
+	case f.After == nil:
+		return "removed, as before"
+	}
+	return "restored byte for byte"
+}
+
 // ErrNotSetUp says that there is no record of the target.
 var ErrNotSetUp = errors.New("setup has no record of it")
 
