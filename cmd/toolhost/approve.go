@@ -40,7 +40,7 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
 			if pair || unpair {
 				return pairBrowser(cmd.OutOrStdout(), o.Session, unpair)
 			}
-			return answerPrompts(cmd.Context(), o, cmd.OutOrStdout())
+			return answerPrompts(o, cmd.OutOrStdout())
 		},
 	}
 	flags := cmd.Flags()
@@ -58,11 +58,8 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
 }
 
 // answerPrompts runs toolhost approve.
-func answerPrompts(ctx context.Context, o terminal.Options, out io.Writer) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+func answerPrompts(o terminal.Options, out io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	err := terminal.Run(ctx, o, os.Stdin, out)
 	switch {

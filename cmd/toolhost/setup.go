@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -91,13 +92,10 @@ func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err e
 	if len(args) == 0 || s.cmd.ArgsLenAtDash() == 0 {
 		return t, errors.New("name a client: toolhost setup --list shows them")
 	}
-	if t.Client, err = mcpconfig.Find(args[0]); err != nil {
+	if t.Client, err = clientOf(s.cmd, args); err != nil {
 		return t, err
 	}
 	flags := args[1:]
-	if dash := s.cmd.ArgsLenAtDash(); len(flags) > 0 && dash != 1 {
-		return t, fmt.Errorf("%q: one client at a time; flags for toolhost serve stand behind --", flags[0])
-	}
 	if err := newServe().ParseFlags(flags); err != nil {
 		return t, fmt.Errorf("toolhost serve would not start: %w", err)
 	}
@@ -116,6 +114,15 @@ func (s *settingUp) target(p setup.Places, args []string) (t setup.Target, err e
 		return t.Hooked()
 	}
 	return t.Placed(p)
+}
+
+// clientOf is the client that is named. Other arguments must be flags of toolhost serve.
+func clientOf(cmd *cobra.Command, args []string) (mcpconfig.Client, error) {
+	c, err := mcpconfig.Find(args[0])
+	if err == nil && len(args) > 1 && cmd.ArgsLenAtDash() != 1 {
+		err = fmt.Errorf("%q: one client at a time; flags for toolhost serve stand behind --", args[1])
+	}
+	return c, err
 }
 
 // scope is the one of the flags, or the client's first.
@@ -272,4 +279,63 @@ func listClients(out io.Writer, p setup.Places) error {
 		}
 	}
 	return nil
+}
+
+func newMCPConfig() *cobra.Command {
+	var server string
+	cmd := &cobra.Command{
+		Use:   "mcp-config CLIENT [-- FLAGS OF SERVE]",
+		Short: "Print the configuration that an MCP client needs to find toolhost",
+		Long: `mcp-config prints what a client's configuration needs to start this very program as an MCP server, and names its file on
+stderr. Flags for toolhost serve stand behind --. With --http it prints how a server is reached that runs already.
+toolhost setup writes it into the client's files, and lists the clients.`,
+		Example: `  toolhost mcp-config claude > .mcp.json
+  toolhost mcp-config codex -- --mode accept_edits >> ~/.codex/config.toml
+  toolhost mcp-config vscode --http http://127.0.0.1:8722/mcp`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := clientOf(cmd, args)
+			if err != nil {
+				return err
+			}
+			snippet, err := mcpSnippet(c, server, args[1:])
+			if err != nil {
+				return err
+			}
+			var text bytes.Buffer
+			if err := snippet.Print(&text); err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.ErrOrStderr(), "For %s: put this into %s\n", c.Title, c.Where())
+			switch {
+			case server == "":
+			case bytes.Contains(text.Bytes(), []byte("promptString")):
+				fmt.Fprintf(cmd.ErrOrStderr(), "%s asks for the server's token, once\n", c.Title)
+			default:
+				fmt.Fprintf(cmd.ErrOrStderr(), "The client needs the server's token: export %s=… before it starts\n", mcpconfig.TokenVariable)
+			}
+			_, err = text.WriteTo(cmd.OutOrStdout())
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&server, "http", "", "`URL` of a server that toolhost serve --http said, with its /mcp; its token is taken from "+mcpconfig.TokenVariable)
+	return cmd
+}
+
+// mcpSnippet is the configuration to reach a server, or without one to start toolhost serve with flags.
+func mcpSnippet(c mcpconfig.Client, server string, flags []string) (snippet mcpconfig.Snippet, err error) {
+	if server != "" {
+		if len(flags) > 0 {
+			return snippet, fmt.Errorf("%s: a server that runs already takes no flags; give them to its toolhost serve", flags[0])
+		}
+		return c.HTTP(server)
+	}
+	if err := newServe().ParseFlags(flags); err != nil {
+		return snippet, fmt.Errorf("toolhost serve would not start: %w", err)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return snippet, exitf(exitFailed, "this program cannot say where it is: %v", err)
+	}
+	return c.Local(mcpconfig.Server{Command: append([]string{program, "serve"}, flags...), Tools: builtin.List()}), nil
 }
