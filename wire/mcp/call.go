@@ -105,7 +105,7 @@ func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error
 // launch begins a call for a request. Unread output of the stream in ctx delays the end of the call. answers says whether the client
 // can answer questions.
 func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*flight, error) {
-	f := &flight{id: r.ID, tool: r.Tool, client: r.Actor, input: r.Input, background: inBackground(r), asks: make(chan question, 1), ended: make(chan struct{})}
+	f := &flight{invocation: invocation{id: r.ID, tool: r.Tool, client: r.Actor, input: r.Input, background: inBackground(r)}, asks: make(chan question, 1), landing: landing{ended: make(chan struct{})}}
 	if s.o.Met != nil && r.Actor != "" {
 		s.o.Met(r.Actor)
 	}

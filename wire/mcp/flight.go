@@ -17,26 +17,45 @@ import (
 
 // flight is one tools/call on its way through the host. It can outlive the request that began it.
 type flight struct {
-	id         string        // of the host's request
-	tool       string        // as it was called
-	client     string        // that called it
-	input      []byte        // of the call, as it was sent
-	background bool          // it starts a job and does not wait for it
-	asks       chan question // the newest prompt, until a request takes it
-	ended      chan struct{} // closed when completion is there
-	told       progress      // where its progress goes
+	invocation
+	landing
+	asks chan question // the newest prompt, until a request takes it
+	told progress      // where its progress goes
 
+	mu sync.Mutex // guards the next two
+	dialog
+	leftJob
+
+	resultHandles // by clients
+}
+
+// invocation is the call as the client made it.
+type invocation struct {
+	id         string // of the host's request
+	tool       string // as it was called
+	client     string // that called it
+	input      []byte // of the call, as it was sent
+	background bool   // it starts a job and does not wait for it
+}
+
+// landing is the end of a flight. It holds once ended is closed.
+type landing struct {
+	ended      chan struct{} // closed when completion is there
 	completion host.Completion
 	at         time.Time // when it ended, as completion says
+}
 
-	mu    sync.Mutex
+// dialog is the talk with the client.
+type dialog struct {
 	open  *question          // the client got it and has not answered
 	waits *sdk.ServerSession // of the request that waits for it; nil: none did yet
 	said  string             // the newest message of its progress
+}
+
+// leftJob is the end of the job that a flight left.
+type leftJob struct {
 	final agenttool.Progress // of the job that it left
 	gone  time.Time          // when that ended; zero: not yet
-
-	resultHandles // by clients
 }
 
 // question is a prompt of a flight.
@@ -56,7 +75,7 @@ func (q *question) done() bool {
 }
 
 // endsWithin reports whether the call has ended, at the latest soon.
-func (f *flight) endsWithin(d time.Duration) bool {
+func (f *landing) endsWithin(d time.Duration) bool {
 	select {
 	case <-f.ended:
 		return true
@@ -215,7 +234,7 @@ func (f *flights) calling(session string) bool {
 }
 
 // over reports whether the call has ended.
-func (f *flight) over() bool {
+func (f *landing) over() bool {
 	select {
 	case <-f.ended:
 		return true

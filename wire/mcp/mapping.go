@@ -15,16 +15,21 @@ import (
 //
 // Agent Tool v0.2.0, "External mappings" (AT-340).
 type mapping struct {
-	Source            string          `json:"source"`
-	ServerID          string          `json:"server_id"`
-	SessionID         string          `json:"mcp_session_id,omitempty"` // empty: the transport has none
-	ProtocolVersion   string          `json:"mcp_protocol_version,omitempty"`
+	mappedSession
 	Method            string          `json:"method"`
 	ToolName          string          `json:"tool_name"`
 	RequestID         json.RawMessage `json:"jsonrpc_request_id,omitempty"` // a string or a number, as it came
 	StructuredContent string          `json:"structuredContent"`
 	IsError           string          `json:"isError"`
 	Meta              sdk.Meta        `json:"_meta,omitempty"`
+}
+
+// mappedSession is the part of a mapping that the calls of a session share.
+type mappedSession struct {
+	Source          string `json:"source"`
+	ServerID        string `json:"server_id"`
+	SessionID       string `json:"mcp_session_id,omitempty"` // empty: the transport has none
+	ProtocolVersion string `json:"mcp_protocol_version,omitempty"`
 }
 
 // maxMeta bounds the metadata of a mapping, in bytes. Longer metadata is left out.
@@ -36,7 +41,7 @@ var metaElsewhere = append([]string{sdk.MetaKeyProtocolVersion, sdk.MetaKeyClien
 // nativeIDs returns the mapping of a request, nil if it cannot be encoded or is too long.
 func nativeIDs(req *sdk.CallToolRequest) []byte {
 	m := mapping{
-		Source: "mcp", ServerID: "toolhost", ProtocolVersion: clean(req.ProtocolVersion(), maxName), Method: methodCall,
+		mappedSession: mappedSession{Source: "mcp", ServerID: "toolhost", ProtocolVersion: clean(req.ProtocolVersion(), maxName)}, Method: methodCall,
 		ToolName: clean(req.Params.Name, maxName), RequestID: requestID(req),
 		StructuredContent: "result#/structured_content", IsError: "result#/is_error", Meta: maps.Clone(req.Params.Meta),
 	}

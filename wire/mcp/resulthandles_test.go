@@ -22,12 +22,12 @@ func TestLeave(t *testing.T) {
 		one           *flight
 		wanted, alone bool
 	}{
-		{"nobody knows it", &flight{open: open}, false, false},
+		{"nobody knows it", &flight{dialog: dialog{open: open}}, false, false},
 		{"another waits", &flight{resultHandles: resultHandles{waiting: 1}}, true, false},
 		{"a task", &flight{resultHandles: resultHandles{task: true}}, true, false},
-		{"its client is asked", &flight{open: open, resultHandles: resultHandles{handed: true}}, true, true},
-		{"its client has answered", &flight{open: answered, resultHandles: resultHandles{handed: true}}, false, true},
-		{"it has ended", &flight{resultHandles: resultHandles{handed: true}, ended: ended}, false, false},
+		{"its client is asked", &flight{dialog: dialog{open: open}, resultHandles: resultHandles{handed: true}}, true, true},
+		{"its client has answered", &flight{dialog: dialog{open: answered}, resultHandles: resultHandles{handed: true}}, false, true},
+		{"it has ended", &flight{resultHandles: resultHandles{handed: true}, landing: landing{ended: ended}}, false, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var fs flights

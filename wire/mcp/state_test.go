@@ -209,7 +209,7 @@ func TestKeptIsBounded(t *testing.T) {
 			fs := flights{all: map[string]*flight{}}
 			text := strings.Repeat("x", tt.bytes)
 			for i := range tt.calls {
-				one := &flight{id: string(rune('a' + i)), ended: ended, resultHandles: resultHandles{handed: true}}
+				one := &flight{invocation: invocation{id: string(rune('a' + i))}, landing: landing{ended: ended}, resultHandles: resultHandles{handed: true}}
 				one.completion.Result.Content = []agenttool.Content{agenttool.Text(text)}
 				fs.all[one.id] = one
 				fs.remove(one)

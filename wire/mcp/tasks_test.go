@@ -355,11 +355,11 @@ func TestTasksAreBounded(t *testing.T) {
 	var ts tasks
 	ended := make(chan struct{})
 	close(ended)
-	going := ts.of(nil, &flight{ended: make(chan struct{})})
+	going := ts.of(nil, &flight{landing: landing{ended: make(chan struct{})}})
 	now := time.Now()
 	var list []*task
 	for i := range maxKept + 10 {
-		list = append(list, ts.of(nil, &flight{ended: ended, at: now.Add(time.Duration(i) * time.Millisecond)}))
+		list = append(list, ts.of(nil, &flight{landing: landing{ended: ended, at: now.Add(time.Duration(i) * time.Millisecond)}}))
 	}
 	if ts.get(going.id) == nil || ts.get(list[9].id) != nil || ts.get(list[10].id) == nil || len(ts.all) != maxKept+1 {
 		t.Errorf("%d tasks are left", len(ts.all))
