@@ -15,6 +15,18 @@ import (
 
 // call is one call on its way through the pipeline. Its own goroutine changes it; others read its record.
 type call struct {
+	admission
+	lifetime
+	standing
+	binding
+	product
+	approval approval
+	hooks    *hookRunner // nil: none are set
+	rec      *record
+}
+
+// admission has the values of a call that never change once it is admitted.
+type admission struct {
 	host    *Host
 	req     Request
 	tool    *entry            // nil: there is none of that name
@@ -23,19 +35,19 @@ type call struct {
 	before  <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
 	after   []dependency
 	done    func(Completion)
+}
 
-	lifetime
-	standing
+// binding is the input of a call, and the directory that it is bound in.
+type binding struct {
+	dir   string // where it starts
+	input []byte // the model's input, or another that a hook or a person made of it
+	bound agenttool.Call
+}
 
-	dir   string    // the directory where it starts
+// product is the output of the tool.
+type product struct {
 	moved *modifier // of the session's directory; nil: none
-
-	input    []byte // to be bound: the model's input, or another that a hook or a person made of it
-	bound    agenttool.Call
-	out      agenttool.Output
-	approval approval
-	hooks    *hookRunner // nil: none are set
-	rec      *record
+	out   agenttool.Output
 }
 
 // lifetime is how long a call may run, and whether it has ended.
@@ -163,7 +175,7 @@ func (c *call) listener() prompt.Listener {
 }
 
 // awaitTurn waits until the calls before it in its batch have been handed over.
-func (c *call) awaitTurn(t turn) {
+func (c *admission) awaitTurn(t turn) {
 	if c.before != nil {
 		t.pass() // a result that waits for its turn does not hold up other calls
 		<-c.before
@@ -171,12 +183,12 @@ func (c *call) awaitTurn(t turn) {
 }
 
 // readOnly reports whether the call is known to change nothing.
-func (c *call) readOnly() bool {
+func (c *binding) readOnly() bool {
 	return c.bound != nil && c.bound.Facts().ReadOnly == agenttool.Yes
 }
 
 // actsOnJobs reports whether the call needs neither a slot nor a place in line.
-func (c *call) actsOnJobs() bool {
+func (c *admission) actsOnJobs() bool {
 	if c.tool == nil {
 		return false
 	}
@@ -185,7 +197,7 @@ func (c *call) actsOnJobs() bool {
 }
 
 // policy is the scheduler's policy that the call runs under.
-func (c *call) policy() agenttool.SchedulerPolicy {
+func (c *admission) policy() agenttool.SchedulerPolicy {
 	if c.batch != nil {
 		return c.batch.policy
 	}
@@ -247,7 +259,7 @@ func (r reporter) Progress(p agenttool.Progress) {
 }
 
 // progressed writes progress and sends it. Progress that is not recorded is not sent.
-func (c *call) progressed(rec *record, steps ...agenttool.Progress) {
+func (c *admission) progressed(rec *record, steps ...agenttool.Progress) {
 	for _, p := range steps {
 		rec.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
 	}
@@ -260,7 +272,7 @@ func (c *call) progressed(rec *record, steps ...agenttool.Progress) {
 }
 
 // release writes and sends progress that waited for the call's turn in its batch.
-func (c *call) release(rec *record) {
+func (c *admission) release(rec *record) {
 	if steps := rec.unhold(); len(steps) > 0 {
 		c.progressed(rec, steps...)
 	}

@@ -219,7 +219,7 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
 	}
 	c := &call{
-		host: h, req: r, tool: tool, surface: surface, input: r.Bound(), rec: newRecord(&h.journal, inv),
+		admission: admission{host: h, req: r, tool: tool, surface: surface}, binding: binding{input: r.Bound()}, rec: newRecord(&h.journal, inv),
 		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
 	}
 	c.approval = approval{c: c, policy: policy}

@@ -225,7 +225,7 @@ func (c *call) locateAll(ctx context.Context, facts *agenttool.Facts) error {
 	return context.Cause(ctx)
 }
 
-func (c *call) locatePaths(facts *agenttool.Facts) error {
+func (c *admission) locatePaths(facts *agenttool.Facts) error {
 	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
 		for i := range paths {
 			err := c.host.o.Locate(&paths[i])
