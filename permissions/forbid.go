@@ -56,7 +56,7 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 }
 
 // meetsHosts reports whether a rule that forbids hosts is about a call.
-func (r *Rule) meetsHosts(f *agenttool.Facts) bool {
+func (r *matcher) meetsHosts(f *agenttool.Facts) bool {
 	if r.host == (hostName{}) {
 		return f.OpenWorld == agenttool.Yes || len(f.Hosts) > 0
 	}

@@ -33,6 +33,11 @@ type Rule struct {
 	Origin   agenttool.Origin
 	Grants   []string // as agenttool.Confined takes them
 
+	matcher
+}
+
+// matcher is the compiled text of a rule.
+type matcher struct {
 	tool string   // lower-case name of the tool; for path rules read, write or edit
 	argv []word   // Shell(WORDS)
 	more bool     // … followed by any further words
@@ -163,17 +168,17 @@ func isPathTool(tool string) bool {
 }
 
 // coversTool reports whether a rule without a specifier covers any call of a tool.
-func (r Rule) coversTool(tool string) bool {
+func (r matcher) coversTool(tool string) bool {
 	return r.argv == nil && !isPathTool(r.tool) && r.tool != networkTool && (r.tool == tool || r.tool == "shell" && tool == "shell_input")
 }
 
 // allowsWrite reports whether the rule is about what a tool writes.
-func (r Rule) allowsWrite(tool string) bool {
+func (r matcher) allowsWrite(tool string) bool {
 	return r.tool == "write" || r.tool == "edit" && tool == "edit"
 }
 
 // takes reports whether the rule lets a tool write a path: any file, or the user's repository that a call pushes to.
-func (r Rule) takes(path agenttool.Path, tool string) bool {
+func (r matcher) takes(path agenttool.Path, tool string) bool {
 	return r.allowsWrite(tool) || r.tool == pushTool && path.Upstream
 }
 
@@ -187,4 +192,4 @@ func sortedBy(rules []Rule) []Rule {
 }
 
 // IsAboutCommands reports whether a rule is about the words of commands.
-func (r Rule) IsAboutCommands() bool { return r.tool == "shell" && r.argv != nil }
+func (r matcher) IsAboutCommands() bool { return r.tool == "shell" && r.argv != nil }

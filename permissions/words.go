@@ -129,12 +129,12 @@ const (
 )
 
 // literal reports whether a rule about words covers exactly one argv.
-func (r *Rule) literal() bool {
+func (r *matcher) literal() bool {
 	return r.argv != nil && !r.more && !slices.ContainsFunc(r.argv, func(w word) bool { return len(w) != 1 })
 }
 
 // covers reports whether an allow rule covers the words of a simple command. All words must be known.
-func (r *Rule) covers(argv []string) bool {
+func (r *matcher) covers(argv []string) bool {
 	if len(argv) < len(r.argv) || len(argv) > len(r.argv) && !r.more {
 		return false
 	}
@@ -148,7 +148,7 @@ func (r *Rule) covers(argv []string) bool {
 
 // meets says whether a rule that forbids is about a simple command: by the last name of its program, and past the
 // options that stand between the words that say what to do.
-func (r *Rule) meets(argv []string) certainty {
+func (r *matcher) meets(argv []string) certainty {
 	if len(argv) == 0 {
 		return never
 	}
@@ -192,7 +192,7 @@ func meetsHere(rule []word, argv []string, at int, more bool) certainty {
 
 // meetsProgram compares the program of a rule that forbids with the one of a command, by the last name of either: rm is
 // /usr/bin/rm, ./deploy.sh is sub/../deploy.sh and deploy.sh.
-func (r *Rule) meetsProgram(name string) certainty {
+func (r *matcher) meetsProgram(name string) certainty {
 	found := meetsWord(r.argv[0], name)
 	if found == surely {
 		return found

@@ -20,16 +20,26 @@ type builder struct {
 	far     []string // where file systems of other machines are mounted
 	m       *Map
 
-	sealed   []Entry           // found, in no order, some twice
-	reported []Entry           // found, likewise
-	secrets  []Entry           // the same
-	links    []Entry           // of the sealed ones, those to follow
-	git      map[string]string // git directories and their tops
-	watch    map[string]bool
-	linked   map[identity]Rule // files with several names, at least one of them protected
-	inside   int               // budget left for protected directories
-	hidden   int               // gaps of directories beyond those that are named
-	held     *coverHistory     // of the session
+	git    map[string]string // git directories and their tops
+	watch  map[string]bool
+	linked map[identity]Rule // files with several names, at least one of them protected
+	held   *coverHistory     // of the session
+	protectedEntries
+	budget
+}
+
+// protectedEntries are in no order, and some are there twice.
+type protectedEntries struct {
+	sealed   []Entry
+	reported []Entry
+	secrets  []Entry
+	links    []Entry // of the sealed ones, those to follow
+}
+
+// budget bounds the work of a builder.
+type budget struct {
+	inside int // left for protected directories
+	hidden int // gaps of directories beyond those that are named
 }
 
 // missed reports a directory that the walk could not read: its names are unknown.

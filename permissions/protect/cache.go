@@ -17,14 +17,24 @@ type Cache struct {
 	options Options
 	age     time.Duration
 
-	mu      sync.Mutex
+	mu      sync.Mutex // guards the rest
+	closed  bool
+	allowed []string // protected paths that calls of the session were allowed to write, in this order
+	walks
+	coverage
+}
+
+// walks are those of a cache.
+type walks struct {
 	wanted  int   // counts the Invalidates
 	last    *scan // the last walk that ended, nil if none
 	running *scan // the walk under way, nil if none
-	closed  bool
+}
+
+// coverage carries findings from one walk to the next.
+type coverage struct {
 	held    coverHistory // belongs to the walk under way
 	amended bool         // the rules are others than those that held was made by
-	allowed []string     // protected paths that calls of the session were allowed to write, in this order
 }
 
 // scan is one walk, or the promise of one until done is closed.

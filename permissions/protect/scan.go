@@ -77,7 +77,7 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 			secrets: make(map[identity]Rule),
 		},
 		git: make(map[string]string), watch: make(map[string]bool), linked: make(map[identity]Rule),
-		inside: maxInside, held: session,
+		budget: budget{inside: maxInside}, held: session,
 	}
 	for _, root := range t.roots {
 		b.watch[root] = true
