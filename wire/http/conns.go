@@ -14,7 +14,7 @@ import (
 // oldest one gives way if it was silent for too long, and none showed the token meanwhile: the clients of a crowd connect
 // first, and then send their requests one after the other.
 type connections struct {
-	known, spare  int // places of those that showed the token, and of the others
+	places
 	silent, write time.Duration
 
 	mu     sync.Mutex
@@ -24,8 +24,13 @@ type connections struct {
 	left   chan struct{} // has one when a place of a stranger may be free
 }
 
+// places are the numbers of connections that showed the token, and of the others.
+type places struct {
+	known, spare int
+}
+
 func newConnections(l limits) *connections {
-	return &connections{known: l.conns, spare: l.spare, silent: l.silent, write: l.write, left: make(chan struct{}, 1)}
+	return &connections{places: places{known: l.conns, spare: l.spare}, silent: l.silent, write: l.write, left: make(chan struct{}, 1)}
 }
 
 // connection bounds how long a write to the other end may take. A client that does not read is cut off by that.

@@ -47,14 +47,27 @@ type Options struct {
 
 // limits are the limits for clients.
 type limits struct {
+	requestTimes
+	patience
+	capacity
+}
+
+// requestTimes bound one request.
+type requestTimes struct {
 	header, body, write, idle time.Duration // for a request's head, the whole request, one write, and between requests
 	unknown                   time.Duration // for the body of a request without the token
-	beat                      time.Duration // between comments of an event stream
-	grace, cut                time.Duration // that requests have to end by themselves, and after they were cut off
+}
 
-	silent time.Duration // that a connection may be without a token while others wait for its place
-	line   time.Duration // that a request waits for its turn
+// patience bounds the waiting for clients.
+type patience struct {
+	beat       time.Duration // between comments of an event stream
+	grace, cut time.Duration // that requests have to end by themselves, and after they were cut off
+	silent     time.Duration // that a connection may be without a token while others wait for its place
+	line       time.Duration // that a request waits for its turn
+}
 
+// capacity bounds what clients hold at once.
+type capacity struct {
 	conns, spare int // connections that showed the token, and places besides for those that did not
 	perClient    int // calls at once of one address
 	standing     int // streams of one address
@@ -65,10 +78,9 @@ type limits struct {
 
 func defaultLimits() limits {
 	return limits{
-		header: 5 * time.Second, body: 30 * time.Second, unknown: 3 * time.Second, write: 30 * time.Second, idle: time.Minute,
-		beat: 15 * time.Second, grace: 3 * time.Second, cut: time.Second,
-		silent: 2 * time.Second, line: 30 * time.Second,
-		conns: 4096, spare: 1024, perClient: 256, standing: 512, streams: 16, page: 100, queue: 1 << 20, bodies: 128 << 20,
+		requestTimes: requestTimes{header: 5 * time.Second, body: 30 * time.Second, unknown: 3 * time.Second, write: 30 * time.Second, idle: time.Minute},
+		patience:     patience{beat: 15 * time.Second, grace: 3 * time.Second, cut: time.Second, silent: 2 * time.Second, line: 30 * time.Second},
+		capacity:     capacity{conns: 4096, spare: 1024, perClient: 256, standing: 512, streams: 16, page: 100, queue: 1 << 20, bodies: 128 << 20},
 	}
 }
 
@@ -79,18 +91,32 @@ const (
 
 // Server is a listener with its handlers. Its methods may be used from several goroutines.
 type Server struct {
-	o        Options
-	l        limits
-	gate     gate
+	o      Options
+	l      limits
+	gate   gate
+	mounts routes
+	log    *logger
+	endpoint
+	load
+	ending
+}
+
+// endpoint is the address of a server.
+type endpoint struct {
 	tls      *tls.Config // nil: none
 	listener *net.TCPListener
-	mounts   routes
-	conns    *connections
-	busy     *busy
-	bodies   room          // bytes
-	streams  chan struct{} // holds one for each stream of events
-	log      *logger
+}
 
+// load counts what clients hold.
+type load struct {
+	conns   *connections
+	busy    *busy
+	bodies  room          // bytes
+	streams chan struct{} // holds one for each stream of events
+}
+
+// ending is about the end of Serve.
+type ending struct {
 	mu     sync.Mutex
 	closed bool
 	cut    context.CancelFunc // ends Serve at once; nil: it was not called
@@ -112,8 +138,8 @@ func listen(o Options, l limits) (*Server, error) {
 		o.MaxBody = defaultMaxBody
 	}
 	s := &Server{
-		l: l, gate: gate{token: sha256.Sum256([]byte(o.Token)), scheme: "http"}, log: newLogger(o.Log), ended: make(chan struct{}),
-		conns: newConnections(l), busy: newBusy(l), bodies: room{most: l.bodies, wait: l.line}, streams: make(chan struct{}, l.streams),
+		l: l, gate: gate{token: sha256.Sum256([]byte(o.Token)), scheme: "http"}, log: newLogger(o.Log), ending: ending{ended: make(chan struct{})},
+		load: load{conns: newConnections(l), busy: newBusy(l), bodies: room{most: l.bodies, wait: l.line}, streams: make(chan struct{}, l.streams)},
 	}
 	o.Token = ""
 	s.o = o

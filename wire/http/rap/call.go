@@ -21,7 +21,11 @@ type call struct {
 	base    string        // where the answers to its questions go
 	over    chan struct{} // closed when its job is followed no longer
 	release func()        // gives the room of its input back; once
+	standing
+}
 
+// standing is the state of a call. Server.mu guards it.
+type standing struct {
 	// Server.mu guards these.
 	host     string              // the id of the host's request; empty: it was not begun
 	job      string              // that goes on after it; empty: none

@@ -295,7 +295,7 @@ func TestSecretNotKept(t *testing.T) {
 
 // TestRoomPerPlace: a place that takes nothing leaves room for the callbacks of others.
 func TestRoomPerPlace(t *testing.T) {
-	s := &Server{calls: map[key]*call{}}
+	s := &Server{ledger: ledger{calls: map[key]*call{}}}
 	add := func(n int) {
 		for i := range n {
 			a := address{Group: fmt.Sprint("g", i%8), ID: fmt.Sprint("c", i), Callback: fmt.Sprint("http://127.0.0.1:1/", i)}

@@ -30,9 +30,14 @@ type outbox struct {
 
 	mu     sync.Mutex
 	shutup bool // nothing is taken any more
+	load
+	lines map[lineKey]*line
+}
+
+// load counts the messages that wait.
+type load struct {
 	size   int64
 	places map[string]int64 // of it, by the place that it goes to
-	lines  map[lineKey]*line
 }
 
 // lineKey identifies a line.

@@ -44,11 +44,20 @@ type Server struct {
 	store     *store   // nil: in memory only
 	outbox    outbox
 	questions questions
-	room      room   // of bodies and inputs
-	invoke    bucket // how often /invoke is taken
-	notify    bucket // how often the other requests are
 	run       run
+	admission
+	ledger
+}
 
+// admission bounds what runtimes send.
+type admission struct {
+	room   room   // of bodies and inputs
+	invoke bucket // how often /invoke is taken
+	notify bucket // how often the other requests are
+}
+
+// ledger has the calls of all runtimes.
+type ledger struct {
 	mu      sync.Mutex
 	closing bool
 	calls   map[key]*call   // that a callback is owed for
@@ -99,8 +108,8 @@ func newServer(o Options, p pace) (*Server, error) {
 	}
 	o.ProgressEvery = cmp.Or(o.ProgressEvery, time.Minute)
 	s := &Server{
-		o: o, calls: map[key]*call{}, known: map[string]bool{},
-		invoke: bucket{rate: 200, most: 400}, notify: bucket{rate: 1000, most: 2000},
+		o: o, ledger: ledger{calls: map[key]*call{}, known: map[string]bool{}},
+		admission: admission{invoke: bucket{rate: 200, most: 400}, notify: bucket{rate: 1000, most: 2000}},
 	}
 	base, err := url.Parse(strings.TrimRight(o.Base, "/"))
 	if err != nil || !directory(base) {
@@ -108,7 +117,7 @@ func newServer(o Options, p pace) (*Server, error) {
 	}
 	s.base = base
 	s.run.ctx, s.run.end = context.WithCancel(context.Background())
-	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[lineKey]*line{}, places: map[string]int64{}}
+	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[lineKey]*line{}, load: load{places: map[string]int64{}}}
 	s.questions = questions{host: o.Host, o: &s.o, outbox: &s.outbox, open: map[string]*choice{}}
 	if err := s.open(); err != nil {
 		s.run.end()
@@ -214,7 +223,7 @@ func (s *Server) roomLocked(a address) error {
 	return nil
 }
 
-func (s *Server) nextID() string {
+func (s *ledger) nextID() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.count++
