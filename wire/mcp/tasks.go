@@ -37,7 +37,12 @@ type task struct {
 	created time.Time
 	held    atomic.Int64 // about the size of its job's output, in bytes
 
-	mu       sync.Mutex
+	mu sync.Mutex // guards the state
+	taskState
+}
+
+// taskState changes while a task runs.
+type taskState struct {
 	told     string    // the last reported status and message
 	updated  time.Time // when that changed
 	canceled bool      // the client asked for it
@@ -103,7 +108,7 @@ func (ts *tasks) of(req *sdk.CallToolRequest, f *flight) *task {
 	}
 	now := time.Now()
 	ts.trim(now)
-	t := &task{id: rand.Text(), request: req, flight: f, created: now, updated: now}
+	t := &task{id: rand.Text(), request: req, flight: f, created: now, taskState: taskState{updated: now}}
 	if ts.all == nil {
 		ts.all = map[string]*task{}
 	}

@@ -19,12 +19,22 @@ type Writer struct {
 
 	mu      sync.Mutex
 	changed sync.Cond
+	backlog
+	shutdown
+}
+
+// backlog has the bytes that are not written yet.
+type backlog struct {
 	queue   []byte // whole lines, in order
 	writing int    // bytes taken from the queue and not yet written
-	err     error
-	ending  bool // Room does not wait any more
-	closed  bool
-	done    chan struct{}
+}
+
+// shutdown is the end of a writer, by an error or by Close.
+type shutdown struct {
+	err    error
+	ending bool // Room does not wait any more
+	closed bool
+	done   chan struct{}
 }
 
 // Limits of the queue for a client that does not read, in bytes, unless memory bounds it further.
@@ -45,7 +55,7 @@ func (w *Writer) Bound(memory int64) {
 
 // NewWriter returns a Writer that owns out. Close ends it.
 func NewWriter(out io.Writer) *Writer {
-	w := &Writer{out: out, broken: make(chan struct{}), done: make(chan struct{}), bounds: bounds{MaxLine, busyAbove, pauseAbove}}
+	w := &Writer{out: out, broken: make(chan struct{}), shutdown: shutdown{done: make(chan struct{})}, bounds: bounds{MaxLine, busyAbove, pauseAbove}}
 	w.changed.L = &w.mu
 	go w.run()
 	return w
