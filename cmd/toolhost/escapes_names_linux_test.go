@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+)
 
 // nameAttempts make what other programs run or obey.
 var nameAttempts = []attempt{
@@ -92,15 +96,32 @@ for n in (".envrc",".mcp.json"):
 	},
 }
 
-// repository is what repositoryAttempts start from: a repository with a worktree, a submodule and a nested one.
+// repository is what repositoryAttempts start from: a repository with a worktree, a submodule and a nested one. Git makes it once for each
+// account; attempts have copies.
 func repository(a *escapeAttempt) {
-	a.host(`git init -q; git commit -q --allow-empty -m one; mkdir -p vendor; git init -q vendor/sub
+	made, _ := madeRepositories.LoadOrStore([2]string{a.base, a.who.name}, sync.OnceValue(a.makeRepository))
+	a.host("cp -a " + made.(func() string)() + "/. $DIR")
+	a.write("ws/wt/.git", "gitdir: "+a.ws+"/.git/worktrees/wt\n")
+	a.write("ws/.git/worktrees/wt/gitdir", a.ws+"/wt/.git\n")
+}
+
+// madeRepositories are those that attempts copy, by their place and account.
+var madeRepositories sync.Map
+
+// makeRepository makes one, in a directory ws beside other things of it, and returns where.
+func (a *escapeAttempt) makeRepository() string {
+	b := *a
+	b.dir = filepath.Join(a.base, "repository-"+a.who.name)
+	b.ws = b.path("ws")
+	b.mkdir(b.ws)
+	b.host(`git init -q; git commit -q --allow-empty -m one; mkdir -p vendor; git init -q vendor/sub
 			git worktree add -q wt -b wt
 		mkdir -p .git/modules/lib/hooks lib; cp .git/HEAD .git/config .git/modules/lib/
 			mkdir -p .git/modules/lib/objects .git/modules/lib/refs; echo "gitdir: ../.git/modules/lib" > lib/.git
 		rm -f .git/hooks/*.sample; echo '#!/bin/sh' > .git/hooks/post-merge; mkdir .githooks
 			echo '#!/bin/sh' > .githooks/pre-push
 		mkdir -p $DIR/evil/hooks; cp -r .git/HEAD .git/config .git/objects .git/refs $DIR/evil/`)
+	return b.dir
 }
 
 // repositoryAttempts make version control run something.
