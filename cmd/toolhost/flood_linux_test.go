@@ -90,7 +90,7 @@ func TestFloodInControlGroup(t *testing.T) {
 	d.start()
 	c := listenTo(d)
 	c.greets(false)
-	const each = 40
+	const each, greps = 40, 16
 	go func() {
 		var members []string
 		for i := range 100 {
@@ -98,11 +98,13 @@ func TestFloodInControlGroup(t *testing.T) {
 		}
 		c.send(`{"jsonrpc":"2.0","id":"batch","method":"agenttool/batch","params":{"id":"b","calls":[%s]}}`, strings.Join(members, ","))
 		for i := range each {
-			c.call(2*i, "read", `{"path":"picture.png"}`)
-			c.call(2*i+1, "grep", `{"pattern":"text .* found","path":"text","output_mode":"content","limit":4000,"multiline":true}`)
+			c.call(i, "read", `{"path":"picture.png"}`)
+		}
+		for i := range greps {
+			c.call(each+i, "grep", `{"pattern":"text .* found","path":"text","output_mode":"content","limit":4000,"multiline":true}`)
 		}
 	}()
-	for i := range 2 * each {
+	for i := range each + greps {
 		if r := c.answer(fmt.Sprint(i)).result(t); r.IsError {
 			t.Errorf("call %d: %+v", i, r)
 		}
