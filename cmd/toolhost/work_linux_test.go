@@ -387,12 +387,12 @@ func TestWork(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	t.Run("all", func(t *testing.T) { // ends when all have ended, before the place goes
-		for _, w := range slices.Concat(gitWork(), approvedWork(), sessionWork(), toolchainWork(), systemWork()) {
+		for i, w := range slices.Concat(gitWork(), approvedWork(), sessionWork(), toolchainWork(), systemWork()) {
 			users := w.users && os.Getuid() == 0
 			if long() || !users { // the session of an ordinary user shows as much
 				t.Run(w.name, func(t *testing.T) { p.run(t, w) })
 			}
-			if w.alone {
+			if w.alone && (long() || i%3 == 0) { // the ordinary form does a third by itself: the sandbox is that of a session
 				t.Run(w.name+", by itself", func(t *testing.T) {
 					if program := lacking(w.needs, os.Getenv("PATH")); program != "" {
 						t.Skip(program + " is not installed")
