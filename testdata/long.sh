@@ -12,6 +12,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export TOOLHOST_LONG=1 TOOLHOST_ROUNDS=60 CGO_ENABLED=0
 printf '%s, %s processors, Linux %s\n' "$(date -u +%F)" "$(nproc)" "$(uname -r)"
-go test -count=1 -timeout 60m -v -run '^(TestEscapes|TestEscapesAsked|TestApprovedIsGranted|TestApprovalsOfItself|TestSettingsOfItself|TestSettingsUntracked|TestAttack|TestWork|TestJobsLeftovers|TestJobOutput300MB|TestFiftyJobs|TestTwoHosts|TestNothingHangs|TestToolsReadNoCredentials|TestJobsSoak|TestFloodLeavesLittle|TestOrderOfConflictingCalls|TestOrderOfConflictingRequests|TestStatusAtAnyTime|TestVerdictsDoNotFlip|TestCheckAndCallAgree)$' ./cmd/toolhost |
+go test -count=1 -timeout 60m -v -run '^(TestEscapes|TestEscapesAsked|TestApprovedIsGranted|TestApprovalsOfItself|TestSettingsOfItself|TestSettingsUntracked|TestAttack|TestWork|TestJobsLeftovers|TestJobOutput300MB|TestFiftyJobs|TestSplitCharacter|TestPagerIsNoShell|TestPrograms|TestFinishedJobs|TestReading|TestStatusOfJobs|TestTwoHosts|TestNothingHangs|TestToolsReadNoCredentials|TestJobsSoak|TestFloodLeavesLittle|TestOrderOfConflictingCalls|TestOrderOfConflictingRequests|TestStatusAtAnyTime|TestVerdictsDoNotFlip|TestCheckAndCallAgree)$' ./cmd/toolhost |
   awk '/^ *--- / { n[$2]++; if ($2 == "FAIL:") bad = 1 } /^(--- |FAIL|ok|panic)/ { print } END { for (r in n) print n[r], "tests and parts of tests:", r; exit bad }'
 go test -count=1 -timeout 60m -run 'EqualsCold|Calm|BatchesHoldTheirPromises|EverySize' ./tools/search/engine ./host ./cmd/toolhost/internal/approve/screen

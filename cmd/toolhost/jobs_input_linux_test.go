@@ -176,7 +176,7 @@ func TestPrograms(t *testing.T) {
 		say, want     string
 		leave         fields
 	}
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		inTurn(t, a, []program{
 			{"python3", "python3 -q", onTTY, "1+1", "\n2", fields{"text": "exit()", "keys": []string{"enter"}}},
 			{"python3 without a terminal", "python3 -i -q -u", aside, "1+1", "2", fields{"eof": true}},
@@ -380,7 +380,7 @@ func TestPagerIsNoShell(t *testing.T) {
 	needs(t, "less", "more")
 	r := jobTools(t)
 	type keys struct{ name, command, text string }
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		a.write("ws/long", strings.Repeat("a line\n", 4000))
 		inTurn(t, a, []keys{
 			{"a command", "less long", "!touch made\n"},

@@ -31,6 +31,17 @@ func everywhere(t *testing.T, r *escapeTools, test func(*testing.T, *escapeAttem
 	}
 }
 
+// somewhere is everywhere for what does not depend on the level; the ordinary form runs it at the strongest only, or at none where there is
+// no other.
+func somewhere(t *testing.T, r *escapeTools, test func(*testing.T, *escapeAttempt)) {
+	t.Helper()
+	if level := sandbox.Full; !long() && !underRace && slices.Contains(r.levels(t, self), level) {
+		t.Run(string(level), func(t *testing.T) { test(t, r.jobArena(t, self, level)) })
+		return
+	}
+	everywhere(t, r, test)
+}
+
 // TestJobOutput300MB: 300 MB, of which the ordinary form has a tenth: much output costs the host no memory, delays nobody, and is all there.
 func TestJobOutput300MB(t *testing.T) {
 	t.Parallel()
@@ -46,7 +57,7 @@ func TestJobOutput300MB(t *testing.T) {
 		lines /= 6
 	}
 	r := jobTools(t)
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		a.write("ws/small", strings.Repeat("0123456789abcde\n", 64))
 		h := a.jobHost()
 		h.loose = true
@@ -252,7 +263,7 @@ func TestFinishedJobsAreSmall(t *testing.T) {
 func TestFiftyJobs(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		const jobs = 50
 		lines := count(300, 10_000)
 		if underRace {
@@ -349,7 +360,7 @@ func checkLines(t *testing.T, what, text string, job, lines int, streams bool) {
 func TestSplitCharacter(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		h.loose = true // it answers again and again
@@ -423,7 +434,7 @@ func TestLongLines(t *testing.T) {
 func TestReading(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		v := h.background("seq 1 20; while [ ! -e go ]; do sleep 0.02; done; seq 21 40; sleep 0.1; echo oops >&2; exit 3")
@@ -577,7 +588,7 @@ func TestBadReading(t *testing.T) {
 func TestFinishedJobs(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
-	everywhere(t, r, func(t *testing.T, a *escapeAttempt) {
+	somewhere(t, r, func(t *testing.T, a *escapeAttempt) {
 		t.Parallel()
 		h := a.jobHost()
 		for i, c := range []struct {
