@@ -13,7 +13,7 @@ import (
 // user saw so. Its neighbours, and the names that programs obey, stay shut.
 func TestMadeStaysOpen(t *testing.T) {
 	t.Parallel()
-	byEach(t, func(t *testing.T, who account) {
+	byTurns(t, 0, func(t *testing.T, who account) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		a.repository()
 		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
@@ -75,7 +75,7 @@ func TestMadeStaysOpen(t *testing.T) {
 // Nothing else reaches that repository, and no push destroys in it.
 func TestPushesStayOpen(t *testing.T) {
 	t.Parallel()
-	byEach(t, func(t *testing.T, who account) {
+	byTurns(t, 1, func(t *testing.T, who account) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		a.repository()
 		origin := a.path("home/origin.git")
@@ -128,7 +128,7 @@ func TestPushesStayOpen(t *testing.T) {
 // TestWorktreeGoesWithCopy: a linked work tree in a directory that stays open is copied, and removed unasked.
 func TestWorktreeGoesWithCopy(t *testing.T) {
 	t.Parallel()
-	byEach(t, func(t *testing.T, who account) {
+	byTurns(t, 2, func(t *testing.T, who account) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		a.repository()
 		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
@@ -158,7 +158,7 @@ func TestWorktreeGoesWithCopy(t *testing.T) {
 // unasked. Others are not: what the session did not make, what stands in the place of it by then, what cannot be copied.
 func TestMadeGoesWithCopy(t *testing.T) {
 	t.Parallel()
-	byEach(t, func(t *testing.T, who account) {
+	byTurns(t, 3, func(t *testing.T, who account) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		a.repository()
 		a.write("home/.gitconfig", "[safe]\n\tdirectory = *\n")
@@ -239,7 +239,7 @@ func TestMadeGoesWithCopy(t *testing.T) {
 func TestPackageStaysOpen(t *testing.T) {
 	t.Parallel()
 	needs(t, "npm")
-	byEach(t, func(t *testing.T, who account) {
+	byTurns(t, 4, func(t *testing.T, who account) {
 		a, h := grantedHome(t, who, "--mode", "sandboxed")
 		pad, near, options := a.path("home/packages/pad"), a.path("home/packages/near"), " --offline --no-audit --no-fund "
 		for _, name := range []string{"packages/pad", "packages/near", ".hidden/pad", "packages/named"} {
