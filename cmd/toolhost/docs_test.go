@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"mvdan.cc/sh/v3/shell"
@@ -46,30 +48,17 @@ func TestNamesAreMissed(t *testing.T) {
 	}
 }
 
-// TestToolOfTheDocs builds a program with the tool of docs/architecture.md, as the page says, and calls it.
+// TestToolOfTheDocs calls the tool of docs/architecture.md, in a program that was built as the page says.
 func TestToolOfTheDocs(t *testing.T) {
 	t.Parallel()
 	if underRace {
 		t.Skip("the program is built without the race detector: the ordinary run shows it")
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(readDoc(t, "architecture.md"), -1)
-	if len(blocks) != 2 {
-		t.Fatalf("the page has %d blocks of Go, want a tool and the line that adds it", len(blocks))
-	}
-	const list = "cmd/toolhost/internal/builtin/builtin.go"
-	source, err := os.ReadFile(filepath.Join("../..", list))
+	program, err := documented()
 	if err != nil {
 		t.Fatal(err)
 	}
-	added := strings.Replace(string(source), "\t\"toolhost/tools/files\"\n", "\t\"toolhost/tools/count\"\n\t\"toolhost/tools/files\"\n", 1)
-	added = strings.Replace(added, "\ttools = append(tools, files.New", blocks[1][1]+"\ttools = append(tools, files.New", 1)
 	dir := t.TempDir()
-	program := filepath.Join(dir, "toolhost")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay(t, map[string]string{"tools/count/count.go": blocks[0][1], list: added}), "-o", program, "toolhost/cmd/toolhost")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("a\nb\nc\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -80,36 +69,54 @@ func TestToolOfTheDocs(t *testing.T) {
 	}
 }
 
-// overlay writes files that the go command takes for files of the module.
-func overlay(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir, root := t.TempDir(), absolute(t, "../..")
+// documented is the path of the program with the tool of docs/architecture.md. It is built once for all tests.
+var documented = sync.OnceValues(func() (string, error) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		return "", err
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(page), -1)
+	if len(blocks) != 2 {
+		return "", fmt.Errorf("the page has %d blocks of Go, want a tool and the line that adds it", len(blocks))
+	}
+	const list = "cmd/toolhost/internal/builtin/builtin.go"
+	source, err := os.ReadFile(filepath.Join("../..", list))
+	if err != nil {
+		return "", err
+	}
+	added := strings.Replace(string(source), "\t\"toolhost/tools/files\"\n", "\t\"toolhost/tools/count\"\n\t\"toolhost/tools/files\"\n", 1)
+	added = strings.Replace(added, "\ttools = append(tools, files.New", blocks[1][1]+"\ttools = append(tools, files.New", 1)
+	dir, err := sharedDir()
+	if err != nil {
+		return "", err
+	}
+	files, err := overlay(dir, map[string]string{"tools/count/count.go": blocks[0][1], list: added})
+	if err != nil {
+		return "", err
+	}
+	return builtAs(filepath.Join(dir, "toolhost"), "-overlay", files)
+})
+
+// overlay writes files that the go command takes for files of the module, and returns the list of them.
+func overlay(dir string, files map[string]string) (string, error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", err
+	}
 	replace := map[string]string{}
 	for name, text := range files {
 		at := filepath.Join(dir, filepath.Base(name))
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		replace[filepath.Join(root, name)] = at
 	}
 	encoded, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
-		t.Fatal(err)
+		return "", err
 	}
 	at := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(at, encoded, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return at
-}
-
-func absolute(t *testing.T, path string) string {
-	t.Helper()
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return abs
+	return at, os.WriteFile(at, encoded, 0o600)
 }
 
 func readDoc(t *testing.T, name string) string {
