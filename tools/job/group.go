@@ -105,6 +105,6 @@ func (g *group) endSurvivors() {
 		return
 	}
 	endAll(func() []proc.Process {
-		return proc.Marked(MarkName, func(value string) bool { return value == g.mark })
+		return proc.Marked(func(value string) bool { return value == g.mark }, MarkName)
 	})
 }

@@ -81,7 +81,5 @@ func (js *Jobs) reapLeftovers() {
 		}
 		return known
 	}
-	for _, name := range []string{MarkName, HookMarkName} {
-		endAll(func() []proc.Process { return proc.Marked(name, ours) })
-	}
+	endAll(func() []proc.Process { return proc.Marked(ours, MarkName, HookMarkName) })
 }

@@ -42,7 +42,7 @@ func TestNamespaces(t *testing.T) {
 			if len(kids) != 1 || !strings.Contains(CommandLine(kids[0].PID), script) {
 				t.Fatalf("got %+v", kids)
 			}
-			marked := Marked("PROC_TEST_MARK", func(v string) bool { return v == name })
+			marked := Marked(func(v string) bool { return v == name }, "PROC_TEST_MARK")
 			if !containsAll(marked, j.all()) {
 				t.Errorf("marked are %+v, want %+v", marked, j.all())
 			}

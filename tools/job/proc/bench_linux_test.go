@@ -73,7 +73,7 @@ func BenchmarkHolders(b *testing.B) {
 
 func BenchmarkMarked(b *testing.B) {
 	for b.Loop() {
-		Marked("PROC_BENCH_MARK", func(string) bool { return true })
+		Marked(func(string) bool { return true }, "PROC_BENCH_MARK")
 	}
 	b.ReportMetric(float64(count()), "processes")
 }

@@ -34,7 +34,7 @@ func TestMarked(t *testing.T) {
 		t.Fatalf("got %+v", Below(j.pid))
 	}
 	asked := []string{}
-	got := Marked("PROC_TEST_MARK", func(v string) bool { asked = append(asked, v); return v == "a b\n=c" })
+	got := Marked(func(v string) bool { asked = append(asked, v); return v == "a b\n=c" }, "PROC_TEST_MARK")
 	want := slices.DeleteFunc(j.all(), func(p Process) bool {
 		c := CommandLine(p.PID)
 		return strings.HasSuffix(c, "1") || strings.HasSuffix(c, "2")
@@ -48,7 +48,7 @@ func TestMarked(t *testing.T) {
 }
 
 func TestMarkedIsNotThisProcess(t *testing.T) {
-	for _, p := range Marked("PATH", func(string) bool { return true }) {
+	for _, p := range Marked(func(string) bool { return true }, "PATH") {
 		if p.PID == os.Getpid() {
 			t.Error("found itself")
 		}

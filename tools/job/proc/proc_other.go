@@ -47,6 +47,6 @@ func Waiting([]Process, Input) (Waiter, bool) { return Waiter{}, false }
 func Ports([]Process) []Port { return nil }
 
 // Marked returns nothing on this system.
-func Marked(string, func(string) bool) []Process { return nil }
+func Marked(func(string) bool, ...string) []Process { return nil }
 
 func inputOf(os.FileInfo) Input { return Input{} }
