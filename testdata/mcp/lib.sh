@@ -33,14 +33,19 @@ need() {
   done
 }
 
-# npm_install NAME PACKAGE@VERSION… makes $packages/NAME/node_modules, once.
+# npm_install NAME PACKAGE@VERSION… makes $packages/NAME/node_modules, once, also where several scripts need it at a time.
 npm_install() {
+  mkdir -p "$packages"
+  (flock 9 && npm_once "$@") 9> "$packages/$1.lock" || exit
+}
+
+npm_once() {
   local dir=$packages/$1 log=$work/npm-$1.log
   shift
-  [ "$(cat "$dir/installed" 2>/dev/null)" = "$*" ] && return
+  [ "$(cat "$dir/installed" 2>/dev/null)" != "$*" ] || return 0
+  rm -rf "$dir"
   mkdir -p "$dir"
-  rm -f "$dir/installed"
-  (cd "$dir" && echo '{"private":true}' > package.json && timeout 300 npm install --no-audit --no-fund --no-save --loglevel=error "$@") > "$log" 2>&1 ||
+  (cd "$dir" && echo '{"private":true}' > package.json && timeout 300 npm install --no-audit --no-fund --no-save --loglevel=error "$@") > "$log" 2>&1 9>&- ||
     missing "npm could not install $*: $(tail -n 1 "$log")"
   echo "$*" > "$dir/installed"
 }
@@ -50,13 +55,13 @@ build() {
   (cd "$root" && CGO_ENABLED=0 go build -o "$work/$1" "$2")
 }
 
-# binary [PATH] prints the path of the toolhost that is tried: the one that was named, or a new one.
+# binary [PATH] prints the path of the toolhost that is tried: a copy of the one that was named, by whose path clean finds it, or a new one.
 binary() {
   if [ -n "$1" ]; then
-    realpath "$1"
+    cp "$1" "$work/toolhost"
   else
-    build toolhost ./cmd/toolhost && echo "$work/toolhost"
-  fi
+    build toolhost ./cmd/toolhost
+  fi && echo "$work/toolhost"
 }
 
 # until_there FILE waits until a file has something in it.
