@@ -79,7 +79,7 @@ prepare() {
 task() {
   local client=$1 dir=$(at "$1")
   in_home "$client" toolhost setup "$client" --yes > "$dir/setup.log" 2>&1
-  timeout 120 bash -c "$(declare -f); $(declare -p work packages); run_$client $(cat "$dir/port")" < /dev/null > "$dir/run.log" 2>&1
+  timeout 300 bash -c "$(declare -f); $(declare -p work packages); run_$client $(cat "$dir/port")" < /dev/null > "$dir/run.log" 2>&1
 }
 
 # undone CLIENT takes the set-up back, and compares the files.
