@@ -1,7 +1,7 @@
 // Package program describes programs by data: their options, the effect of each
 // option, and their operands. Anything missing in a description is not understood, and is unsafe.
 //
-// A description is a [Spec]. The files of the directory tables have those of all programs:
+// A description is a [Spec]. The files of the directory tables have all of them:
 //
 //	# Comments stand before what they are about.
 //	md5sum sha1sum sha256sum

@@ -8,10 +8,11 @@ import (
 // read adds what the lines of an entry say. A line that stands a tab further in says something of the description above it.
 func (s *Spec) read(text string) {
 	above := []*Spec{s}
-	for line := range strings.Lines(text) {
-		said := strings.TrimSpace(line)
-		depth := strings.IndexFunc(line, func(r rune) bool { return r != '\t' })
-		word, rest, _ := strings.Cut(said, " ")
+	for text != "" {
+		line, rest, _ := strings.Cut(text, "\n")
+		said := strings.TrimLeft(line, "\t")
+		depth := len(line) - len(said)
+		word, what, _ := strings.Cut(said, " ")
 		switch {
 		case said == "", word == "#":
 		case depth == 0 && word == "define":
@@ -19,21 +20,46 @@ func (s *Spec) read(text string) {
 			s.Names = said
 		case depth > len(above):
 			s.fault("%q stands too far in", said)
+		case said[0] == '-' || said[0] == '+':
+			of, lines := above[depth-1], optionLines(text, depth)
+			of.Options, rest = joinedWords(of.Options, lines), text[len(lines):]
 		case word == "sub":
-			sub := &Spec{Names: rest}
+			sub := &Spec{Names: what}
 			above[depth-1].Sub = append(above[depth-1].Sub, sub)
 			above = append(above[:depth], sub)
 		default:
-			above[depth-1].say(word, rest)
+			above[depth-1].say(word, what)
 		}
+		text = rest
 	}
 }
 
-// say takes one line: a word that says what the rest of it is, or options.
+// optionLines returns the lines at the beginning of a text that list options, so many tabs in.
+func optionLines(text string, depth int) string {
+	end := 0
+	for end+depth < len(text) && strings.Trim(text[end:end+depth], "\t") == "" && (text[end+depth] == '-' || text[end+depth] == '+') {
+		line := strings.IndexByte(text[end:], '\n')
+		if line < 0 {
+			return text
+		}
+		end += line + 1
+	}
+	return text[:end]
+}
+
+// joinedWords returns the words of two texts.
+func joinedWords(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " " + b
+}
+
+// say takes one line: a word that says what the rest of it is.
 func (s *Spec) say(word, rest string) {
 	switch word {
 	case "also":
-		s.Names += " " + rest
+		s.Names = joinedWords(s.Names, rest)
 	case "like":
 		for name := range strings.FieldsSeq(rest) {
 			s.like(name)
@@ -45,7 +71,7 @@ func (s *Spec) say(word, rest string) {
 	case "operands":
 		s.Operands = rest
 	case "effects":
-		s.Effects += " " + rest
+		s.Effects = joinedWords(s.Effects, rest)
 	case "locks":
 		s.Locks = rest
 	case "carries":
@@ -61,11 +87,7 @@ func (s *Spec) say(word, rest string) {
 			s.fault("there is no judge %q", rest)
 		}
 	default:
-		if word[0] != '-' && word[0] != '+' {
-			s.fault("%q says nothing that is known", word)
-			return
-		}
-		s.Options += " " + word + " " + rest
+		s.fault("%q says nothing that is known", word)
 	}
 }
 
@@ -81,17 +103,21 @@ func (s *Spec) like(name string) {
 
 // is sets what is true of all uses.
 func (s *Spec) is(flag string) {
-	if flag == "any" {
-		s.Raw, s.Judge = true, effectsAlone
-		return
+	for _, known := range [...]struct {
+		name string
+		is   *bool
+	}{
+		{"abbreviates", &s.Abbreviates}, {"ungrouped", &s.Ungrouped}, {"inorder", &s.InOrder}, {"harmless", &s.Harmless}, {"raw", &s.Raw},
+		{"exact", &s.Exact}, {"partial", &s.Partial}, {"loses", &s.Loses}, {"any", &s.Raw},
+	} {
+		if known.name == flag {
+			if *known.is = true; flag == "any" {
+				s.Judge = effectsAlone
+			}
+			return
+		}
 	}
-	known := map[string]*bool{"abbreviates": &s.Abbreviates, "ungrouped": &s.Ungrouped, "inorder": &s.InOrder, "harmless": &s.Harmless,
-		"raw": &s.Raw, "exact": &s.Exact, "partial": &s.Partial, "loses": &s.Loses}[flag]
-	if known == nil {
-		s.fault("a program is never %q", flag)
-		return
-	}
-	*known = true
+	s.fault("a program is never %q", flag)
 }
 
 // fault takes note of an error. What stands there describes nothing.

@@ -1,16 +1,31 @@
 package program
 
 import (
-	"embed"
+	_ "embed"
 	"iter"
 	"strings"
 	"sync"
 )
 
-// The tables describe programs in the language of the package's comment. The judges that a table names stand in the file of the same name.
-//
-//go:embed tables/*.txt
-var tables embed.FS
+// The tables describe programs in the language of the package's comment. They are strings, since the first command waits for their index.
+var (
+	//go:embed tables/shell.txt
+	shellTable string // shells, and programs that run a command among their words
+	//go:embed tables/files.txt
+	filesTable string // names, attributes, copies, archives
+	//go:embed tables/text.txt
+	textTable string
+	//go:embed tables/git.txt
+	gitTable string
+	//go:embed tables/code.txt
+	codeTable string // builds, interpreters, packages
+	//go:embed tables/machine.txt
+	machineTable string // processes, disks, services, users
+	//go:embed tables/services.txt
+	servicesTable string // networks, containers, forges
+	//go:embed tables/partial.txt
+	partialTable string // programs of which little is known
+)
 
 // entry is one description as its table has it. Most are never needed, so each is read at its first lookup.
 type entry struct {
@@ -32,7 +47,7 @@ func (e *entry) read() (*Spec, CarriedCode) {
 
 // registry are the descriptions by the names of their programs, and the parts that several share by "define NAME".
 var registry = sync.OnceValue(func() map[string]*entry {
-	byName := make(map[string]*entry, 1024)
+	byName := make(map[string]*entry, 2048)
 	for names, text := range entries() {
 		e := &entry{text: text}
 		if strings.HasPrefix(names, "define ") {
@@ -49,16 +64,8 @@ var registry = sync.OnceValue(func() map[string]*entry {
 // entries yields the names that each entry of the tables describes, and its text. Empty lines stand between entries.
 func entries() iter.Seq2[string, string] {
 	return func(yield func(names, text string) bool) {
-		files, err := tables.ReadDir("tables")
-		if err != nil {
-			panic(err) // the tables are a part of this program
-		}
-		for _, file := range files {
-			table, err := tables.ReadFile("tables/" + file.Name())
-			if err != nil {
-				panic(err)
-			}
-			for text := range strings.SplitSeq(string(table), "\n\n") {
+		for _, table := range [...]string{shellTable, filesTable, textTable, gitTable, codeTable, machineTable, servicesTable, partialTable} {
+			for text := range strings.SplitSeq(table, "\n\n") {
 				if names := entryNames(text); names != "" && !yield(names, text) {
 					return
 				}
@@ -69,15 +76,19 @@ func entries() iter.Seq2[string, string] {
 
 // entryNames returns the names at the head of an entry, "" if it has none and is a comment.
 func entryNames(text string) string {
-	names := ""
-	for line := range strings.Lines(text) {
-		if more, ok := strings.CutPrefix(line, "\talso "); ok {
-			names += " " + strings.TrimSpace(more)
-		} else if line[0] != '\t' && line[0] != '#' {
-			names += strings.TrimSpace(line)
-		}
+	text = strings.TrimLeft(text, "\n")
+	for strings.HasPrefix(text, "#") {
+		_, text, _ = strings.Cut(text, "\n")
 	}
-	return names
+	names, _, _ := strings.Cut(text, "\n")
+	for {
+		_, after, more := strings.Cut(text, "\n\talso ")
+		if !more {
+			return names
+		}
+		line, _, _ := strings.Cut(after, "\n")
+		names, text = names+" "+line, after
+	}
 }
 
 // Lookup returns the description of the program with this name, nil if there is none.
