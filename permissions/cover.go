@@ -155,12 +155,7 @@ func (c *cover) coverWrites() bool {
 		if c.p.keeps(path) {
 			continue
 		}
-		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.takes(path, c.r.Tool) })
-		if i < 0 {
-			all = c.lack("writing " + path.Spelling)
-			continue
-		}
-		c.use(&c.p.set.rules[i])
+		all = c.allowed("writing ", path, func(rule *Rule) bool { return rule.takes(path, c.r.Tool) }) && all
 	}
 	return all
 }
@@ -173,19 +168,24 @@ func (c *cover) coverReads() bool {
 		if written || !c.p.outside(path) {
 			continue
 		}
-		i := c.p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" })
-		if i < 0 {
-			all = c.lack("reading " + path.Spelling)
-			continue
-		}
-		c.use(&c.p.set.rules[i])
+		all = c.allowed("reading ", path, func(rule *Rule) bool { return rule.tool == "read" }) && all
 	}
 	return all
 }
 
+// allowed uses the rule that allows what is done with a path, and reports whether there is one.
+func (c *cover) allowed(doing string, path agenttool.Path, fits func(*Rule) bool) bool {
+	i := c.p.set.allowing(path, fits)
+	if i < 0 {
+		return c.lack(doing + path.Spelling)
+	}
+	c.use(&c.p.set.rules[i])
+	return true
+}
+
 // verdict is that of a call which rules cover whole.
 func (c *cover) verdict() verdict {
-	v := verdict{behavior: agenttool.Allow, kind: kindRule, rules: c.used, part: -1, covered: c.parts, grants: c.grants()}
+	v := verdict{behavior: agenttool.Allow, kind: kindRule, rules: c.used, covered: c.parts, grants: c.grants()}
 	var refs []string
 	for _, rule := range c.used {
 		if ref := describe(rule); !slices.Contains(refs, ref) {

@@ -12,7 +12,6 @@ import (
 type finding struct {
 	rule int // its number in the set; -1: none
 	sure certainty
-	part int    // the index of the simple command that it is about; -1: of none
 	path string // the path that it is about, as it is spelled
 	why  string // for a rule that may match: the unknown code that may run
 }
@@ -23,7 +22,7 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	if s == nil {
 		return finding{rule: -1}, false
 	}
-	x, best := s.of(b), finding{rule: -1, part: -1}
+	x, best := s.of(b), finding{rule: -1}
 	keep := func(f finding) {
 		if f.sure > best.sure || f.sure == best.sure && f.rule < best.rule {
 			best = f
@@ -31,7 +30,7 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	}
 	for _, i := range x.whole {
 		if s.rules[i].coversTool(r.Tool) && (r.Facts.OwnJobs != agenttool.Yes || s.rules[i].tool == r.Tool) {
-			keep(finding{rule: i, sure: surely, part: -1})
+			keep(finding{rule: i, sure: surely})
 		}
 	}
 	if r.Facts.OwnJobs == agenttool.Yes { // it runs no command and touches no path: only a rule about its tool means it
@@ -47,9 +46,9 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	for _, i := range x.hosts {
 		switch {
 		case s.rules[i].meetsHosts(r.Facts):
-			keep(finding{rule: i, sure: surely, part: -1})
+			keep(finding{rule: i, sure: surely})
 		case r.Facts.Unmentioned:
-			keep(finding{rule: i, sure: maybe, part: -1})
+			keep(finding{rule: i, sure: maybe})
 		}
 	}
 	return best, best.rule >= 0
@@ -68,14 +67,14 @@ func (s *ruleset) forbiddenWords(x *ruleIndex, f *agenttool.Facts, keep func(fin
 	if !x.speaksOfCommands() {
 		return
 	}
-	for n, part := range f.Parts {
-		s.forbiddenArgv(x, unread(part.Argv), n, keep)
+	for _, part := range f.Parts {
+		s.forbiddenArgv(x, unread(part.Argv), keep)
 	}
 	for _, argv := range f.Mentions {
-		s.forbiddenArgv(x, argv, -1, keep)
+		s.forbiddenArgv(x, argv, keep)
 	}
 	if f.Unmentioned || f.Mentions == nil && f.Parts == nil {
-		keep(finding{rule: x.every()[0], sure: maybe, part: -1})
+		keep(finding{rule: x.every()[0], sure: maybe})
 	}
 }
 
@@ -94,12 +93,12 @@ func (s *ruleset) forbiddenCode(x *ruleIndex, f *agenttool.Facts, keep func(find
 		}
 		ofParts = ofParts || part.MayRun == f.MayRun
 		if !s.allowsWords(f, part) {
-			keep(finding{rule: first, sure: maybe, part: n, why: part.MayRun})
+			keep(finding{rule: first, sure: maybe, why: part.MayRun})
 			return
 		}
 	}
 	if f.MayRun != "" && !ofParts {
-		keep(finding{rule: first, sure: maybe, part: -1, why: f.MayRun})
+		keep(finding{rule: first, sure: maybe, why: f.MayRun})
 	}
 }
 
@@ -128,7 +127,7 @@ func unread(argv []string) []string {
 // unknownEnd ends a word of a part that is not known to its end.
 const unknownEnd = "…"
 
-func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, part int, keep func(finding)) {
+func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, keep func(finding)) {
 	if len(argv) == 0 {
 		return
 	}
@@ -138,7 +137,7 @@ func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, part int, keep func
 	}
 	for _, i := range candidates {
 		if sure := s.rules[i].meets(argv); sure > never {
-			keep(finding{rule: i, sure: sure, part: part})
+			keep(finding{rule: i, sure: sure})
 		}
 	}
 }
@@ -149,13 +148,13 @@ func (s *ruleset) forbiddenPaths(x *ruleIndex, r Request, keep func(finding)) {
 		return
 	}
 	if r.Facts.Unmentioned { // the unread part may name any path
-		keep(finding{rule: x.paths[0].rule, sure: maybe, part: -1})
+		keep(finding{rule: x.paths[0].rule, sure: maybe})
 	}
 	for _, p := range r.Facts.Reads {
 		low := lower(p)
 		for i := range x.paths {
 			if rule := &s.rules[x.paths[i].rule]; rule.tool == "read" && !p.Names && x.paths[i].meets(low) {
-				keep(finding{rule: x.paths[i].rule, sure: surely, part: -1, path: p.Spelling})
+				keep(finding{rule: x.paths[i].rule, sure: surely, path: p.Spelling})
 			}
 		}
 	}
@@ -163,7 +162,7 @@ func (s *ruleset) forbiddenPaths(x *ruleIndex, r Request, keep func(finding)) {
 		low := lower(p)
 		for i := range x.paths {
 			if rule := &s.rules[x.paths[i].rule]; rule.allowsWrite(r.Tool) && x.paths[i].meets(low) {
-				keep(finding{rule: x.paths[i].rule, sure: surely, part: -1, path: p.Spelling})
+				keep(finding{rule: x.paths[i].rule, sure: surely, path: p.Spelling})
 			}
 		}
 	}

@@ -168,7 +168,6 @@ type verdict struct {
 	why      string
 	rules    []*Rule // that decided, the first of all first
 	path     string  // that is blocked
-	part     int     // the index of the simple command that decided; -1: none alone
 	grants   []string
 	proved   bool             // the classifier proved that the command only reads
 	reads    []agenttool.Path // of the call
@@ -177,7 +176,7 @@ type verdict struct {
 }
 
 func because(b agenttool.Behavior, kind, why string) verdict {
-	return verdict{behavior: b, kind: kind, why: why, part: -1}
+	return verdict{behavior: b, kind: kind, why: why}
 }
 
 func (p Policy) verdict(r Request) verdict {
@@ -281,7 +280,7 @@ func (v verdict) at(path string) verdict {
 // byRule is the verdict of a rule that denies or asks.
 func (p Policy) byRule(b agenttool.Behavior, f finding) verdict {
 	rule := &p.set.rules[f.rule]
-	v := verdict{behavior: b, kind: kindRule, rules: []*Rule{rule}, path: f.path, part: f.part}
+	v := verdict{behavior: b, kind: kindRule, rules: []*Rule{rule}, path: f.path}
 	word := "denied by "
 	if b == agenttool.Ask {
 		word = "asked about because of "

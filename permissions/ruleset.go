@@ -11,12 +11,11 @@ import (
 // ruleset holds rules so that those that can be about a call are found without looking at all of them. It is built once
 // and then only read; nil holds none.
 type ruleset struct {
-	workspace string
-	rules     []Rule // deny, then ask, then allow, each as they were given
-	deny      ruleIndex
-	ask       ruleIndex
-	allow     ruleIndex
-	hosts     []string // grants for the hosts that rules allow
+	rules []Rule // deny, then ask, then allow, each as they were given
+	deny  ruleIndex
+	ask   ruleIndex
+	allow ruleIndex
+	hosts []string // grants for the hosts that rules allow
 }
 
 // ruleIndex are the rules of one behaviour, grouped by subject. The numbers are indices of the rules.
@@ -36,7 +35,7 @@ type pathRule struct {
 
 // compile builds the set. Relative patterns are below the workspace.
 func compile(rules []Rule, workspace string) *ruleset {
-	s := &ruleset{workspace: workspace, rules: sortedBy(slices.Clone(rules))}
+	s := &ruleset{rules: sortedBy(slices.Clone(rules))}
 	for i := range s.rules {
 		r := &s.rules[i]
 		s.of(r.Behavior).add(i, r, workspace)

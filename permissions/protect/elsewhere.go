@@ -65,14 +65,5 @@ func reachable(file string, stat *unix.Stat_t) bool {
 	if kindOf(stat) != Dir {
 		return (kindOf(stat) != File || stat.Size > 0) && unix.Access(file, unix.R_OK) == nil
 	}
-	if unix.Access(file, unix.X_OK) != nil {
-		return false
-	}
-	f, err := os.Open(file)
-	if err != nil {
-		return true // it can be entered, but not listed
-	}
-	defer f.Close()
-	names, _ := f.Readdirnames(1)
-	return len(names) > 0
+	return enterable(file)
 }
