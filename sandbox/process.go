@@ -1,16 +1,11 @@
 package sandbox
 
-import (
-	"syscall"
-	"time"
-)
+import "syscall"
 
 // ExitState is how a command ended.
 type ExitState struct {
-	Status       syscall.WaitStatus
-	User, System time.Duration
-	MaxRSS       int64 // KiB, of its largest process
-	Alone        bool  // no process that it had started was left
+	Status syscall.WaitStatus
+	Alone  bool // no process that it had started was left
 }
 
 // Confinement describes the sandbox of a command.

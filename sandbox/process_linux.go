@@ -258,15 +258,8 @@ func (p *Process) failed(parts []string) error {
 
 // parseEnded reads SaysEnded.
 func parseEnded(parts []string) *ExitState {
-	numbers := [5]int64{4: 1}
-	for i, part := range parts[:min(len(parts), len(numbers))] {
-		numbers[i], _ = strconv.ParseInt(part, 10, 64)
-	}
-	return &ExitState{
-		Status: syscall.WaitStatus(numbers[0]),
-		User:   time.Duration(numbers[1]) * time.Microsecond, System: time.Duration(numbers[2]) * time.Microsecond,
-		MaxRSS: numbers[3], Alone: numbers[4] == 0,
-	}
+	status, _ := strconv.ParseInt(parts[0], 10, 64)
+	return &ExitState{Status: syscall.WaitStatus(status), Alone: len(parts) > 1 && parts[1] == "0"}
 }
 
 // setEnded keeps how the command ended, and tells of it.

@@ -32,10 +32,6 @@ func (p *Process) follow(leave func()) {
 	e := &ExitState{Status: syscall.WaitStatus(syscall.SIGKILL), Alone: !p.left()}
 	if err == nil {
 		e.Status, _ = state.Sys().(syscall.WaitStatus)
-		e.User, e.System = state.UserTime(), state.SystemTime()
-		if used, ok := state.SysUsage().(*syscall.Rusage); ok {
-			e.MaxRSS = int64(used.Maxrss) >> 10 // from bytes
-		}
 	}
 	p.mu.Lock()
 	p.ended = e

@@ -51,7 +51,7 @@ const (
 	SaysListener = 'L' // with the descriptor of the filter's listener
 	SaysStarting = 'B' // the command may run from here on
 	SaysStarted  = 'S' // the command runs
-	SaysEnded    = 'E' // wait status, user and system microseconds, KiB at most, whether others are left: decimal, NUL between
+	SaysEnded    = 'E' // wait status, whether others are left: decimal, NUL between
 	SaysBounded  = 'M' // resource NUL used NUL bound: the command used more than it may, and is ended
 	SaysBound    = 'N' // errno: the result of SayBind
 	SaysLent     = 'O' // errno: the result of SayLend and SayShow

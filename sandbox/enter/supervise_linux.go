@@ -11,14 +11,13 @@ import (
 func reap(command int) {
 	for {
 		var status syscall.WaitStatus
-		var used syscall.Rusage
-		pid, err := syscall.Wait4(-1, &status, 0, &used)
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil:
 			syscall.Exit(0)
 		case pid == command && !status.Stopped(): // it may have asked to be traced by us
-			say(SaysEnded, -1, strconv.Itoa(int(status)), micros(used.Utime), micros(used.Stime), strconv.FormatInt(used.Maxrss, 10), strconv.Itoa(others()))
+			say(SaysEnded, -1, strconv.Itoa(int(status)), strconv.Itoa(others()))
 		}
 	}
 }
@@ -34,8 +33,6 @@ func others() int {
 		}
 	}
 }
-
-func micros(t syscall.Timeval) string { return strconv.FormatInt(int64(t.Sec)*1e6+int64(t.Usec), 10) }
 
 // obey carries out the host's messages, on the first thread, which is not restricted. When the host has gone it ends everything.
 func (h *helper) obey() {
