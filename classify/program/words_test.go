@@ -53,12 +53,12 @@ var textSearches = []string{
 	"classify/limits.go splitsBytes: Index(rest[n:], beginning)",
 	"classify/limits.go splitsBytes: Index(text, beginning)",
 	"classify/listed.go withName: Contains(word.Text, placeholder)",
-	"classify/program/compress.go repacked: Contains(name, p.program)",
+	"classify/program/archives.go repacked: Contains(name, p.program)",
 	"classify/program/jq.go jqImports: Contains(filter.Text, word)",
 	"classify/program/parse.go finish: Contains(strings.Fields(p.spec.Operands), \"sub?\")", // split at blanks of any kind
-	"classify/program/search.go judgeFdCommand: Contains(w.Text, placeholder)",
+	"classify/program/files.go judgeFdCommand: Contains(w.Text, placeholder)",
 	"classify/program/sed_pattern.go closeBracket: Index(text[i+2:], text[i+1:i+2]+\"]\")",
-	"classify/program/shells.go OnlyBash: Contains(text, form)",
+	"classify/program/shell.go OnlyBash: Contains(text, form)",
 	"classify/program/tool.go signs: Contains(bare, sign)",
 }
 
