@@ -128,3 +128,15 @@ func TestToolsAreDescribedOnce(t *testing.T) {
 		t.Errorf("%d names in the table, %d tools", len(seen), len(tools()))
 	}
 }
+
+// TestVariableTable: each list that is asked for is in the table, and one with an empty value has it.
+func TestVariableTable(t *testing.T) {
+	for _, kind := range []string{"shown", "unset", "kept", "data", "command", "code", "only PAGER", "flags GOFLAGS", "flags CXX"} {
+		if len(variables()[kind]) < 2 {
+			t.Errorf("%s: %v", kind, variables()[kind])
+		}
+	}
+	if len(variables()) != 37 || !HarmlessEnvironment("PAGER", Lit("")) || HarmlessEnvironment("PAGER", Lit(`""`)) || HarmlessEnvironment("GOPROXY", Lit("")) {
+		t.Errorf("%d lists", len(variables()))
+	}
+}

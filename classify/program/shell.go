@@ -95,7 +95,7 @@ func judgeEnv(a *Args, u *Use) {
 		}
 	}
 	for _, w := range a.Values("name") {
-		if !w.Static || !HarmlessEnvironment(w.Text, Lit("x")) && !unsetVariables[w.Text] && !meansNothing(w.Text) {
+		if !w.Static || !HarmlessEnvironment(w.Text, Lit("x")) && !variables()["unset"][w.Text] && !meansNothing(w.Text) {
 			u.Add(RunsCode, "without this variable a program may do something else: "+w.Text)
 		}
 	}

@@ -1,51 +1,48 @@
 package program
 
 import (
-	"slices"
+	_ "embed"
 	"strings"
+	"sync"
 
 	"toolhost/agenttool/locale"
 )
 
-// shownVariables change at most how a program shows things. Their values have no slash, which would make some of them
-// name a file.
-var shownVariables = []string{
-	"CI", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS", "FORCE_COLOR", "LANG", "LANGUAGE",
-	"LC_ADDRESS", "LC_ALL", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION", "LC_MEASUREMENT", "LC_MESSAGES",
-	"LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME", "LINES", "NO_COLOR", "TERM",
-}
+//go:embed tables/variables.txt
+var variableTable string
 
-// settledVariables are harmless with these values alone.
-var settledVariables = map[string][]string{
-	"CGO_ENABLED":         {"0", "1"},
-	"DELTA_PAGER":         {"", "cat"},
-	"GH_PAGER":            {"", "cat"},
-	"GIT_OPTIONAL_LOCKS":  {"0"},
-	"GIT_PAGER":           {"", "cat"},
-	"GIT_TERMINAL_PROMPT": {"0"},
-	"GO111MODULE":         {"on", "off", "auto"},
-	"GOFLAGS":             {"", "-mod=vendor", "-mod=readonly"},
-	"GOPROXY":             {"off"},
-	"GOTOOLCHAIN":         {"local"},
-	"GOWORK":              {"off"},
-	"MANPAGER":            {"", "cat"},
-	"PAGER":               {"", "cat"},
-	"SYSTEMD_COLORS":      {"0", "1"},
-	"SYSTEMD_PAGER":       {"", "cat"},
-}
-
-// unsetVariables are those whose removal only restores the default behaviour of programs.
-var unsetVariables = WordSet(`CARGO_BUILD_TARGET CI DEBUG DISPLAY GOARCH GOFLAGS GOOS LD_LIBRARY_PATH LD_PRELOAD NODE_ENV NODE_OPTIONS NODE_PATH
-	PYTHONHOME PYTHONPATH PYTHONSTARTUP RUSTFLAGS TMUX VIRTUAL_ENV WAYLAND_DISPLAY`)
-
-// keptVariables restrict programs, or say where they find things, by names that codeVariable does not know.
-var keptVariables = WordSet("DEBIAN_FRONTEND GCM_INTERACTIVE LESSSECURE LESSCHARSET TERM TMPDIR TMP TEMP PWD OLDPWD USER LOGNAME")
+// variables are the lists of the table: the names of each kind of variables, and the values of those of the kinds "only" and "flags".
+var variables = sync.OnceValue(func() map[string]Words {
+	lists := map[string]Words{}
+	for line := range strings.Lines(variableTable) {
+		kind, words, _ := strings.Cut(strings.TrimSpace(line), " ")
+		keys := kind
+		switch kind {
+		case "", "#":
+			continue
+		case "only", "flags":
+			keys, words, _ = strings.Cut(words, " ")
+		}
+		for key := range strings.SplitSeq(keys, ",") {
+			if key != kind {
+				key = kind + " " + key
+			}
+			if lists[key] == nil {
+				lists[key] = Words{}
+			}
+			for word := range strings.FieldsSeq(words) {
+				lists[key][strings.Trim(word, `"`)] = true
+			}
+		}
+	}
+	return lists
+})
 
 // meansNothing reports whether no program that is known does something else without this variable: it is none that names code, and none
 // that a command gets so that it reads only. Those of go, whose names begin with GO, are.
 func meansNothing(name string) bool {
 	plain := name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
-	return plain && !codeVariable(name) && !keptVariables[name] && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "BASH")
+	return plain && !codeVariable(name) && !variables()["kept"][name] && !strings.HasPrefix(name, "GO") && !strings.HasPrefix(name, "BASH")
 }
 
 // HarmlessEnvironment reports whether setting this variable leaves the behaviour of a program unchanged, or changes only its
@@ -63,13 +60,14 @@ func HarmlessEnvironment(name string, value Word) bool {
 	case "GOOS", "GOARCH":
 		return plainLetters(value.Text)
 	}
-	if name == "LANG" || strings.HasPrefix(name, "LC_") && slices.Contains(shownVariables, name) {
+	shown := variables()["shown"][name]
+	if name == "LANG" || strings.HasPrefix(name, "LC_") && shown {
 		return locale.Plain(value.Text)
 	}
-	if slices.Contains(shownVariables, name) {
+	if shown {
 		return !strings.Contains(value.Text, "/")
 	}
-	return slices.Contains(settledVariables[name], value.Text) && settledVariables[name] != nil
+	return variables()["only "+name][value.Text]
 }
 
 func plainLetters(s string) bool {
