@@ -1,8 +1,11 @@
 package egress
 
 import (
+	_ "embed"
 	"net"
 	"net/netip"
+	"strings"
+	"sync"
 )
 
 // class says what an address is for. Only public ones are reached without being named.
@@ -21,51 +24,20 @@ const (
 	ownNetwork  class = "this machine's own network's"
 )
 
-// special4 are the parts of IPv4 that are not public, the narrower first.
-//
-// IANA IPv4 Special-Purpose Address Registry (RFC 6890); cloud metadata by their makers' documents.
-var special4 = []prefixClass{
-	{netip.MustParsePrefix("169.254.169.254/32"), metadata}, // nearly all clouds
-	{netip.MustParsePrefix("169.254.170.2/32"), metadata},   // container credentials
-	{netip.MustParsePrefix("169.254.170.23/32"), metadata},  // pod credentials
-	{netip.MustParsePrefix("100.100.100.200/32"), metadata},
-	{netip.MustParsePrefix("192.0.0.192/32"), metadata},
-	{netip.MustParsePrefix("168.63.129.16/32"), metadata}, // a public address, answered by the hypervisor
-	{netip.MustParsePrefix("255.255.255.255/32"), broadcast},
-	{netip.MustParsePrefix("0.0.0.0/8"), unspecified},
-	{netip.MustParsePrefix("10.0.0.0/8"), private},
-	{netip.MustParsePrefix("100.64.0.0/10"), private}, // RFC 6598, carriers' translation
-	{netip.MustParsePrefix("127.0.0.0/8"), loopback},
-	{netip.MustParsePrefix("169.254.0.0/16"), linkLocal},
-	{netip.MustParsePrefix("172.16.0.0/12"), private},
-	{netip.MustParsePrefix("192.0.0.0/24"), special},
-	{netip.MustParsePrefix("192.0.2.0/24"), special},
-	{netip.MustParsePrefix("192.88.99.0/24"), special},
-	{netip.MustParsePrefix("192.168.0.0/16"), private},
-	{netip.MustParsePrefix("198.18.0.0/15"), special},
-	{netip.MustParsePrefix("198.51.100.0/24"), special},
-	{netip.MustParsePrefix("203.0.113.0/24"), special},
-	{netip.MustParsePrefix("224.0.0.0/4"), multicast},
-	{netip.MustParsePrefix("240.0.0.0/4"), special},
-}
+//go:embed networks.txt
+var networksTable string
 
-// special6 names the parts of IPv6 that are not public. An address outside 2000::/3 is not public whether it is named
-// here or not.
-//
-// IANA IPv6 Special-Purpose Address Registry (RFC 6890).
-var special6 = []prefixClass{
-	{netip.MustParsePrefix("fd00:ec2::254/128"), metadata},
-	{netip.MustParsePrefix("fd20:ce::254/128"), metadata},
-	{netip.MustParsePrefix("::/128"), unspecified},
-	{netip.MustParsePrefix("::1/128"), loopback},
-	{netip.MustParsePrefix("fc00::/7"), private},
-	{netip.MustParsePrefix("fec0::/10"), private}, // site-local, withdrawn by RFC 3879
-	{netip.MustParsePrefix("fe80::/10"), linkLocal},
-	{netip.MustParsePrefix("ff00::/8"), multicast},
-	{netip.MustParsePrefix("2001::/23"), special}, // Teredo among them, whose inner address is veiled
-	{netip.MustParsePrefix("2001:db8::/32"), special},
-	{netip.MustParsePrefix("3fff::/20"), special},
-}
+// networks are the networks of the table, which is our own: one that cannot be read is a fault of this program.
+var networks = sync.OnceValue(func() []prefixClass {
+	var table []prefixClass
+	for line := range strings.Lines(networksTable) {
+		line, _, _ = strings.Cut(line, "#")
+		if prefix, of, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			table = append(table, prefixClass{netip.MustParsePrefix(prefix), class(of)})
+		}
+	}
+	return table
+})
 
 type prefixClass struct {
 	prefix netip.Prefix
@@ -82,15 +54,15 @@ var (
 func classOf(addr netip.Addr) class {
 	addr = addr.Unmap().WithZone("")
 	if addr.Is4() {
-		return lookup(special4, addr, public)
+		return lookup(addr, public)
 	}
 	switch inner := carried(addr); {
 	case inner != addr:
 		return classOf(inner)
 	case unicast6.Contains(addr):
-		return lookup(special6, addr, public)
+		return lookup(addr, public)
 	}
-	return lookup(special6, addr, special)
+	return lookup(addr, special)
 }
 
 // Public says whether addr belongs to the world, and so may be reached without a grant that names it.
@@ -108,8 +80,8 @@ func carried(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-func lookup(table []prefixClass, addr netip.Addr, otherwise class) class {
-	for _, row := range table {
+func lookup(addr netip.Addr, otherwise class) class {
+	for _, row := range networks() {
 		if row.prefix.Contains(addr) {
 			return row.class
 		}
