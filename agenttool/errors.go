@@ -111,6 +111,13 @@ func (e *Error) Because(cause error) *Error {
 	return &c
 }
 
+// In returns a copy of e that is about a member of the input, by its JSON pointer.
+func (e *Error) In(pointer string) *Error {
+	c := *e
+	c.Pointer = pointer
+	return &c
+}
+
 func (e *Error) Error() string { return e.Message }
 
 // Unwrap gives errors.Is the class and the cause.

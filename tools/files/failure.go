@@ -15,9 +15,7 @@ import (
 
 // invalid returns the error for an unusable value of the input.
 func invalid(pointer, message string) *agenttool.Error {
-	e := agenttool.Failure(agenttool.InvalidArguments, "bad_value", message)
-	e.Pointer = pointer
-	return e
+	return agenttool.Failure(agenttool.InvalidArguments, "bad_value", message).In(pointer)
 }
 
 // ioFailure turns a failed system call into an error with a remedy. Errors that already have one, and those of a

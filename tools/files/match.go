@@ -155,9 +155,7 @@ func noMatch(text []byte, old string, terminator byte) error {
 	} else {
 		message += ": read the file again and copy the text as it is"
 	}
-	e := agenttool.Failure(agenttool.InvalidArguments, "no_match", message)
-	e.Pointer = "/old_string"
-	return e
+	return agenttool.Failure(agenttool.InvalidArguments, "no_match", message).In("/old_string")
 }
 
 // manyMatches returns the error for an ambiguous string, with the places of its matches.
@@ -178,9 +176,7 @@ func manyMatches(text []byte, p pattern, terminator byte) error {
 	if found == maxCounted {
 		times = "at least " + times
 	}
-	e := agenttool.Failure(agenttool.InvalidArguments, "many_matches", fmt.Sprintf(
+	return agenttool.Failure(agenttool.InvalidArguments, "many_matches", fmt.Sprintf(
 		"old_string was found %s times (lines %s): add lines around it until it is unique, or set replace_all",
-		times, strings.Join(places, ", ")))
-	e.Pointer = "/old_string"
-	return e
+		times, strings.Join(places, ", "))).In("/old_string")
 }

@@ -87,9 +87,7 @@ func (i *Input) Close() error {
 // Resize changes the size of the job's terminal. 0 leaves a dimension unchanged.
 func (i *Input) Resize(columns, rows uint16) error {
 	if i.spec.Stdin != Terminal {
-		e := agenttool.Failure(agenttool.InvalidArguments, "no_terminal", "job "+i.job+" has no terminal: start it with tty for one")
-		e.Pointer = "/columns"
-		return e
+		return agenttool.Failure(agenttool.InvalidArguments, "no_terminal", "job "+i.job+" has no terminal: start it with tty for one").In("/columns")
 	}
 	if setSize(i.to, columns, rows) != nil {
 		return i.noStdin("its terminal was closed")

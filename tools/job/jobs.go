@@ -148,9 +148,7 @@ func (js *Jobs) Find(id string) (*Job, error) {
 	if names := js.names(func(*Job) bool { return true }); names != "" {
 		known = "there are " + names
 	}
-	e := agenttool.Failure(agenttool.InvalidArguments, "unknown_job", fmt.Sprintf("%q is no job that is known: %s", cut.Short(id, 40), known))
-	e.Pointer = "/job"
-	return nil, e
+	return nil, agenttool.Failure(agenttool.InvalidArguments, "unknown_job", fmt.Sprintf("%q is no job that is known: %s", cut.Short(id, 40), known)).In("/job")
 }
 
 // maxNamed is the number of jobs named in a message.

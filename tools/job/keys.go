@@ -60,8 +60,6 @@ func unknownKey(name string) error {
 		known = append(known, key)
 	}
 	slices.Sort(known)
-	e := agenttool.Failure(agenttool.InvalidArguments, "unknown_key",
-		fmt.Sprintf("%q is no key; there are %s. Other characters go into text", cut.Short(name, 40), strings.Join(known, ", ")))
-	e.Pointer = "/keys"
-	return e
+	return agenttool.Failure(agenttool.InvalidArguments, "unknown_key",
+		fmt.Sprintf("%q is no key; there are %s. Other characters go into text", cut.Short(name, 40), strings.Join(known, ", "))).In("/keys")
 }

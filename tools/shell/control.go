@@ -83,7 +83,5 @@ func bindControl(raw json.RawMessage, v any, id *string) error {
 }
 
 func invalid(pointer, code, message string) error {
-	e := agenttool.Failure(agenttool.InvalidArguments, code, message)
-	e.Pointer = pointer
-	return e
+	return agenttool.Failure(agenttool.InvalidArguments, code, message).In(pointer)
 }

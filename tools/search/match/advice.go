@@ -32,9 +32,7 @@ func badPattern(expr string, err error) error {
 }
 
 func patternError(expr, why string) error {
-	e := agenttool.Failure(agenttool.InvalidArguments, "bad_pattern", "pattern "+quote(expr)+": "+why)
-	e.Pointer = "/pattern"
-	return e
+	return agenttool.Failure(agenttool.InvalidArguments, "bad_pattern", "pattern "+quote(expr)+": "+why).In("/pattern")
 }
 
 // advice returns a hint how to write the pattern instead.
