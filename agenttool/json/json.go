@@ -37,14 +37,7 @@ var (
 		return e.WriteValue(jsontext.Value(n))
 	}))
 	reading = json.JoinOptions(common, json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
-			var n Number
-			err := readNumber(d, &n)
-			if err == nil {
-				*v = n
-			}
-			return err
-		}),
+		json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readUntyped),
 	)))
 	known = json.JoinOptions(reading, json.RejectUnknownMembers(true))
 )
@@ -59,6 +52,16 @@ func readNumber(d *jsontext.Decoder, n *Number) error {
 	}
 	text, err := d.ReadValue()
 	*n = Number(text)
+	return err
+}
+
+// readUntyped reads a number as it is spelt, and leaves other values to the reader.
+func readUntyped(d *jsontext.Decoder, v *any) error {
+	var n Number
+	err := readNumber(d, &n)
+	if err == nil {
+		*v = n
+	}
 	return err
 }
 

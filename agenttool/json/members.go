@@ -32,15 +32,46 @@ func (e *RepeatedError) Name() string { return e.Path[len(e.Path)-1] }
 
 // Strict is [Unmarshal] for a text from outside. Its errors are ErrUTF8, those of [Syntax], a [RepeatedError] about an object at any depth,
 // and those of a value that does not fit v.
-func Strict(text []byte, v any) error {
+func Strict(text []byte, v any) error { return strict(text, v) }
+
+func strict(text []byte, v any, more ...json.Options) error {
 	if !utf8.Valid(text) {
 		return ErrUTF8
 	}
-	err := json.Unmarshal(text, v, reading, unrepeated)
+	err := json.Unmarshal(text, v, reading, unrepeated, json.JoinOptions(more...))
 	if twice := asRepeated(err); twice != nil && Valid(text) {
 		return twice
 	}
 	return explained(text, err)
+}
+
+// PlacedError is what a visitor of [Value] finds wrong, and where.
+type PlacedError struct {
+	Path []string // the names and indexes that lead to the value
+	Err  error
+}
+
+func (e *PlacedError) Error() string { return e.Err.Error() }
+
+func (e *PlacedError) Unwrap() error { return e.Err }
+
+// Value is [Strict] for a value of any type: map[string]any, []any, string, [Number], bool or nil. Before a value is built, visit gets how
+// many arrays and objects hold it, and its text if it is a number. An error of visit ends reading, as a [PlacedError].
+func Value(text []byte, visit func(depth int, n Number) error) (v any, err error) {
+	visiting := json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
+		depth := d.StackDepth()
+		err := readUntyped(d, v)
+		n, _ := (*v).(Number)
+		if refused := visit(depth, n); refused != nil {
+			return refused
+		}
+		return err
+	}))
+	err = strict(text, &v, visiting)
+	if at, ok := errors.AsType[*json.SemanticError](err); ok {
+		err = &PlacedError{Path: slices.Collect(at.JSONPointer.Tokens()), Err: at.Err}
+	}
+	return v, err
 }
 
 // Members returns the members of one JSON object, as they are spelt. An error is ErrUTF8, one of [Syntax], ErrNoObject, or a

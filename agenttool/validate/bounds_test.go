@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -68,6 +69,29 @@ func TestInputIsBounded(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if e := failure(t, compile(t, tt.schema).Check([]byte(tt.input))); e == nil || e.Code != tt.code {
 				t.Errorf("got %v, want code %s", e, tt.code)
+			}
+		})
+	}
+}
+
+// TestInputOfManyValuesIsNotBuilt: an input with millions of values costs no multiple of itself before it is refused.
+func TestInputOfManyValuesIsNotBuilt(t *testing.T) {
+	s := compile(t, `{}`)
+	for _, tt := range []struct{ name, input string }{
+		{"an array", `{"a":[` + strings.Repeat("0,", 4<<20) + `0]}`},
+		{"arrays", `{"a":[` + strings.Repeat("[],", 3<<20) + `0]}`},
+		{"an object", `{"a":{` + members(700_000, `"%d":0`) + `}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			e := failure(t, s.Check([]byte(tt.input)))
+			runtime.ReadMemStats(&after)
+			if e == nil || e.Code != "too_many_values" {
+				t.Errorf("got %v", e)
+			}
+			if got := after.TotalAlloc - before.TotalAlloc; got > 64<<20 {
+				t.Errorf("%d MiB were allocated for an input of %d", got>>20, len(tt.input)>>20)
 			}
 		})
 	}

@@ -3,8 +3,6 @@ package validate
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -25,19 +23,23 @@ const (
 
 // decode returns the JSON value of data: map[string]any, []any, string, json.Number, bool or nil.
 func decode(data []byte) (any, *problem) {
-	var v any
-	err := json.Strict(data, &v)
-	var twice *json.RepeatedError
-	switch {
-	case errors.Is(err, json.ErrUTF8):
-		return nil, &problem{code: "not_json", text: "is not valid UTF-8"}
-	case errors.As(err, &twice):
-		return nil, &problem{path: twice.Path, code: "duplicate_field", text: "is given twice; give it once"}
-	case err != nil:
-		return nil, &problem{code: "not_json", text: "is not valid JSON: " + located(err)}
-	}
 	var b bounds
-	return v, b.check(v, 0)
+	v, err := json.Value(data, b.visit)
+	if err == nil {
+		return v, nil
+	}
+	if errors.Is(err, json.ErrUTF8) {
+		return nil, &problem{code: "not_json", text: "is not valid UTF-8"}
+	}
+	if twice, ok := errors.AsType[*json.RepeatedError](err); ok {
+		return nil, &problem{path: twice.Path, code: "duplicate_field", text: "is given twice; give it once"}
+	}
+	if at, ok := errors.AsType[*json.PlacedError](err); ok {
+		if beyond, ok := errors.AsType[*boundsError](at.Err); ok {
+			return nil, &problem{path: at.Path, code: beyond.code, text: beyond.text}
+		}
+	}
+	return nil, &problem{code: "not_json", text: "is not valid JSON: " + located(err)}
 }
 
 // located is a syntax error, with its place.
@@ -52,50 +54,22 @@ func located(err error) string {
 // bounds counts the values of an input.
 type bounds struct{ values int }
 
-// check returns a value from v on that is out of bounds; nil if none is. depth is how many arrays and objects v is within.
-func (b *bounds) check(v any, depth int) *problem {
-	switch v := v.(type) {
-	case map[string]any:
-		if p := b.enter(len(v), depth); p != nil {
-			return p
-		}
-		for _, name := range slices.Sorted(maps.Keys(v)) { // the same input gets the same problem
-			if p := b.check(v[name], depth+1); p != nil {
-				return p.inside(name)
-			}
-		}
-	case []any:
-		if p := b.enter(len(v), depth); p != nil {
-			return p
-		}
-		for i, element := range v {
-			if p := b.check(element, depth+1); p != nil {
-				return p.inside(strconv.Itoa(i))
-			}
-		}
-	case json.Number:
-		if !reasonable(string(v)) {
-			return &problem{code: "value_out_of_range", text: "is a number out of range"}
-		}
-	}
-	return nil
-}
+// boundsError says which bound a value exceeds.
+type boundsError struct{ code, text string }
 
-// enter counts the values of an array or object.
-func (b *bounds) enter(n, depth int) *problem {
-	switch b.values += n; {
-	case depth >= maxDepth:
-		return &problem{code: "nested_too_deeply", text: fmt.Sprintf("is nested more than %d deep", maxDepth)}
+func (e *boundsError) Error() string { return e.text }
+
+// visit refuses a value that is out of bounds. depth is how many arrays and objects hold it; n is its text if it is a number.
+func (b *bounds) visit(depth int, n json.Number) error {
+	switch b.values++; {
+	case depth > maxDepth:
+		return &boundsError{"nested_too_deeply", fmt.Sprintf("is nested more than %d deep", maxDepth)}
 	case b.values > maxValues:
-		return &problem{code: "too_many_values", text: fmt.Sprintf("holds more than %d values", maxValues)}
+		return &boundsError{"too_many_values", fmt.Sprintf("holds more than %d values", maxValues)}
+	case !reasonable(string(n)):
+		return &boundsError{"value_out_of_range", "is a number out of range"}
 	}
 	return nil
-}
-
-// inside adds the name of an enclosing member to the path of a problem.
-func (p *problem) inside(name string) *problem {
-	p.path = slices.Insert(p.path, 0, name)
-	return p
 }
 
 // reasonable reports whether exact arithmetic on n is cheap.
