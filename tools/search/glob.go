@@ -194,7 +194,7 @@ func (r *globReport) cut(n int) {
 func (r *globReport) place(below string) {
 	path := r.naming.path(below)
 	name := agenttool.SpellPath(path)
-	r.page.text = r.text.Len()
+	r.page.used.text = r.text.Len()
 	if r.page.place(2*jsonSize(name) + 10) {
 		r.result.Paths = append(r.result.Paths, name)
 		fmt.Fprintln(&r.text, agenttool.PrintPath(path))

@@ -101,7 +101,7 @@ func (r *grepReport) add(p engine.Part) bool {
 
 func (r *grepReport) addFile(path string, lines int) {
 	name := agenttool.SpellPath(path)
-	r.page.text = r.text.Len()
+	r.page.used.text = r.text.Len()
 	if !r.page.place(2*jsonSize(name) + 30) {
 		return
 	}
@@ -141,7 +141,7 @@ func (r *grepReport) addLines(path string, lines []engine.Line) {
 // place writes a matching line, and the context before it, if it is on the page.
 func (r *grepReport) place(name, spelt string, line engine.Line) bool {
 	text := string(line.Text)
-	r.page.text = r.text.Len()
+	r.page.used.text = r.text.Len()
 	if !r.page.place(2*(jsonSize(text)+jsonSize(spelt)+20) + 40*len(line.Spans) + 60) {
 		return false
 	}
@@ -174,7 +174,7 @@ func (r *grepReport) keep(line aside) {
 // writeAside writes a context line, if there is room for it.
 func (r *grepReport) writeAside(path string, line aside) {
 	if r.aside += jsonSize(line.text) + jsonSize(path) + 20; r.aside <= maxPageContext {
-		r.page.lines++
+		r.page.used.lines++
 		r.write(path, line, '-')
 	}
 }

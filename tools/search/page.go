@@ -17,26 +17,30 @@ const (
 // page counts the results of a search and selects those within offset and limit.
 type page struct {
 	offset, limit int
-	total         int // results so far, including the page's
-	shown         int // items on the page
-	size          int // estimated JSON size of the items on the page
-	text          int // bytes of text so far, context included
-	lines         int // likewise
-	roomText      int // bytes of text that the caller takes
-	roomLines     int // lines that the caller takes; 0: any number
+	total         int    // results so far, including the page's
+	shown         int    // items on the page
+	size          int    // estimated JSON size of the items on the page
+	used          extent // so far, context included
+	most          extent // that the caller takes; 0 lines: any number
 	full          bool
+}
+
+// extent measures text.
+type extent struct {
+	text  int // in bytes
+	lines int
 }
 
 // newPage returns a page for a caller of that capacity.
 func newPage(offset, limit int, c agenttool.Capacity) page {
 	p := page{offset: offset, limit: limit}
-	p.roomText, p.roomLines = c.Page(maxPageText, 0)
+	p.most.text, p.most.lines = c.Page(maxPageText, 0)
 	return p
 }
 
 // room reports whether the caller takes another item of that JSON size.
 func (p *page) room(size int) bool {
-	return p.shown == 0 || p.size+size <= maxPage && p.text <= p.roomText && (p.roomLines == 0 || p.lines < p.roomLines)
+	return p.shown == 0 || p.size+size <= maxPage && p.used.text <= p.most.text && (p.most.lines == 0 || p.used.lines < p.most.lines)
 }
 
 // place counts one more item with the given JSON size and reports whether it is on the page.
@@ -50,7 +54,7 @@ func (p *page) place(size int) bool {
 		return false
 	}
 	p.shown++
-	p.lines++
+	p.used.lines++
 	p.size += size
 	return true
 }
