@@ -20,9 +20,13 @@ type about struct {
 	Client   string          `json:"client,omitempty"` // that called first, as it names itself
 	Flags    []string        `json:"flags,omitempty"`  // of the command line
 	Settings []aboutSettings `json:"settings,omitempty"`
-	Rules    []aboutRule     `json:"rules,omitempty"`
-	Hooks    []aboutHook     `json:"hook_settings,omitempty"` // a record named hooks would be of hooks that ran
+	aboutLists
+}
 
+// aboutLists are cut where a record would be too long.
+type aboutLists struct {
+	Rules []aboutRule `json:"rules,omitempty"`
+	Hooks []aboutHook `json:"hook_settings,omitempty"` // a record named hooks would be of hooks that ran
 	// Omitted counts rules and hooks that are left out of a record that would be too long.
 	Omitted int `json:"omitted,omitempty"`
 }
@@ -79,7 +83,7 @@ func Meta(root, version string) []byte {
 }
 
 // add adds rules and hooks as long as the record does not get too long.
-func (a *about) add(rules []permissions.Rule, hooks []hook.Hook) {
+func (a *aboutLists) add(rules []permissions.Rule, hooks []hook.Hook) {
 	left := maxAbout
 	fits := func(texts ...string) bool {
 		if left -= len(strings.Join(texts, "")) + 128; left < 0 {
