@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
@@ -272,15 +274,19 @@ func TestFiftyJobs(t *testing.T) {
 		h := a.jobHost()
 		h.loose = true
 		begun := time.Now()
+		must(t, unix.Mkfifo(a.path("ws/gate"), 0o600)) // none of them ends before its call
 		started := make([]*jobView, jobs)
 		for i := range started {
 			format := fmt.Sprintf("job %02d line %%.0f of ten thousand", i)
-			script := fmt.Sprintf("sleep 0.3; seq -f '%s' %d", format, lines)
+			script := fmt.Sprintf(": <gate; seq -f '%s' %d", format, lines)
 			if i%5 == 0 { // in small pieces, on two streams
-				script = fmt.Sprintf("seq -f '%s' %d | while read -r l; do case $l in *[02468]' of'*) echo \"$l\" >&2;; *) echo \"$l\";; esac; done", format, lines)
+				script = ": <gate; " + fmt.Sprintf("seq -f '%s' %d | while read -r l; do case $l in *[02468]' of'*) echo \"$l\" >&2;; *) echo \"$l\";; esac; done", format, lines)
 			}
 			started[i] = h.background(script)
 		}
+		gate, err := os.OpenFile(a.path("ws/gate"), os.O_RDWR, 0)
+		must(t, err)
+		defer gate.Close()
 		var all sync.WaitGroup
 		for i, v := range started {
 			all.Go(func() { checkLines(t, fmt.Sprint(v.Job, " by cursor"), readAll(t, h, v, true), i, lines, i%5 == 0) })
