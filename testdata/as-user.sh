@@ -31,7 +31,7 @@ tests() {
 run() { # the tests of a package that a pattern matches
   local package=$1 said
   if said=$(cd "$dir/src/$package" && runuser -u "$user" -- env -i PATH="$PATH" HOME="$dir/home" TMPDIR="$dir/home" \
-    "$dir/tests/${package##*/}.test" -test.short -test.timeout 600s -test.run "$2" 2>&1); then
+    "$dir/tests/${package##*/}.test" -test.short -test.timeout 20m -test.run "$2" 2>&1); then
     echo "ok $package"
   else
     printf 'FAILED %s\n%s\n' "$package" "$said"
