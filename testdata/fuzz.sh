@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for a while: testdata/fuzz.sh [TIME, such as 10m; default 30s] [TARGETS AT ONCE; default 2] [DIRECTORY; default .]
+# Runs every fuzz target for a while:
+#   testdata/fuzz.sh [TIME, such as 10m; default 30s] [TARGETS AT ONCE; default 2] [DIRECTORY; default .] [PART, such as 0/9; default all]
+# Part 0/9 are the first package of nine, the tenth, and so on.
 # Each target has one worker. An input that fails is left in its package's testdata/fuzz, to be kept as a test, and the exit code is 3;
 # every other failure has 1. Inputs that are only interesting are not made smaller: that takes most of a short run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-limit=${1:-30s} together=${2:-2} below=${3:-.}
+limit=${1:-30s} together=${2:-2} below=${3:-.} part=${4:-0/1}
 bin=$(mktemp -d)
 export found=$bin/found
 trap 'rm -rf "$bin"' EXIT
@@ -24,7 +26,7 @@ fuzz() {
 }
 export -f fuzz
 
-grep -rl --include='*_test.go' '^func Fuzz' "$below" | xargs -n1 dirname | sort -u >"$bin/packages"
+grep -rl --include='*_test.go' '^func Fuzz' "$below" | xargs -n1 dirname | sort -u | awk -v part="${part%/*}" -v of="${part#*/}" 'NR % of == part' >"$bin/packages"
 build() { # the instrumented test of a package
   go test -c -fuzz . -ldflags '-s -w' -o "$2/$(tr / _ <<<"${1#./}").test" "$1"
 }
