@@ -109,9 +109,7 @@ func (w assigner) mayBeList(value *syntax.Word) bool {
 	if !w.arrays {
 		return false
 	}
-	w.quiet++
-	word := w.single(value)
-	w.quiet--
+	word := w.quietly(value)
 	text := strings.TrimLeft(word.Text, splitBytes)
 	return strings.HasPrefix(text, "(") || text == "" && !word.Static && !word.Number
 }
@@ -158,11 +156,7 @@ func (w assigner) exported(a *syntax.Assign) {
 		codeFinder{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
 		return
 	}
-	if w.quiet > 0 {
-		return
+	if w.quiet == 0 {
+		codeFinder{&w.shell}.givenVariable(a.Name.Value, w.quietly(a.Value))
 	}
-	w.quiet++
-	value := w.single(a.Value)
-	w.quiet--
-	codeFinder{&w.shell}.givenVariable(a.Name.Value, value)
 }
