@@ -2,11 +2,104 @@ package program
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 
 	"toolhost/agenttool/locale"
 )
+
+// VariableNamesCode says why a program that runs with this variable set may run code which the variable names: a program, a file, text or
+// options. It is "" if the value can be none of those, or is known not to be. A plain word may still be the name of a program.
+func VariableNamesCode(name string, value Word) string {
+	if HarmlessEnvironment(name, value) {
+		return ""
+	}
+	switch {
+	case !value.Static:
+		if value.Number || dataVariable(name) {
+			return ""
+		}
+		return "what the variable " + name + " holds is not known, and may be code"
+	case dataVariable(name), value.Text == "", Digits(value.Text), settledValue(name, value.Text):
+		return ""
+	case codeVariable(name):
+		return "the variable " + name + " names code or a program"
+	case isAddress(value.Text):
+		return ""
+	case len(value.Text) == 2 && value.Text[0] == '-' && value.Text[1]|0x20 >= 'a' && value.Text[1]|0x20 <= 'z':
+		return "" // one letter, as in ARGS=-v
+	case !plainText(value.Text), strings.HasPrefix(value.Text, "-"):
+		return "the variable " + name + " may hold code or options: " + value.Text
+	case outside(value.Text):
+		return "the variable " + name + " holds a path outside the project, which may be code: " + value.Text
+	}
+	return ""
+}
+
+func dataVariable(name string) bool { return variables()["data"][name] }
+
+// CommandVariable reports whether what a variable holds is run by programs that read it, or by the shell.
+func CommandVariable(name string) bool {
+	return variables()["command"][name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || endsIn(name, "EDITOR", "PAGER", "COMMAND", "Command", "ASKPASS",
+		"_WRAPPER", "_CMD", "_PROGRAM", "_EXE", "_EXEC", "_EXECUTABLE", "_BIN", "_BINARY", "_SHELL", "_BROWSER", "_RSH", "_SSH", "_RUNNER",
+		"_LAUNCHER", "_LINKER", "_COMPILER")
+}
+
+func endsIn(name string, ends ...string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+// codeVariable reports whether a variable names code, by its name or by how it begins or ends.
+func codeVariable(name string) bool {
+	name = strings.ReplaceAll(strings.ToUpper(name), ".", "_")
+	if variables()["code"][name] || CommandVariable(name) {
+		return true
+	}
+	for _, begins := range []string{"LD_", "DYLD_", "BASH_FUNC", "GIT_", "NPM_CONFIG_", "YARN_", "PNPM_", "PIP_", "UV_", "BUNDLE_", "GEM_", "CARGO_",
+		"RUSTC_", "RUSTUP_", "CMAKE_", "GCONV_", "MALLOC_", "OMPI_", "TOX_", "NOX_", "DOCKER_", "KUBE", "HELM_", "TF_CLI", "TF_REATTACH", "ANSIBLE_", "COVERAGE_",
+		"PYTHONW", "MIX_", "ERL_", "ELIXIR_", "JULIA_", "R_", "PERL", "QT_", "GTK_", "GIO_", "GST_", "VIM"} {
+		if strings.HasPrefix(name, begins) {
+			return true
+		}
+	}
+	return endsIn(name, "_PRELOAD", "_STARTUP", "_RC", "_HOOK", "_HOOKS", "_SCRIPT", "_PLUGIN", "_PLUGINS", "_LOADER", "_INIT", "_OPTS", "_OPTIONS",
+		"_ADDOPTS", "_ARGS", "_PATH", "_TOOL", "_HELPER", "_PROXY", "FLAGS", "_HOME", "_ENV_FILE", "_CONFIG", "_CONFIG_FILE")
+}
+
+// settledValue reports whether a variable that could name code has a value which is known not to.
+func settledValue(name, value string) bool {
+	if flags := variables()["flags "+name]; flags != nil && !slices.ContainsFunc(strings.Fields(value), func(word string) bool { return !flags[word] }) {
+		return true
+	}
+	switch name {
+	case "NODE_OPTIONS":
+		rest, ok := strings.CutPrefix(value, "--max-old-space-size=")
+		return ok && Digits(rest)
+	case "MAKEFLAGS":
+		rest, ok := strings.CutPrefix(value, "-j")
+		return ok && (rest == "" || Digits(rest))
+	case "PYTHONPATH", "NODE_PATH":
+		return !outside(value) && plainText(value) // directories of the project
+	case "PAGER", "GIT_PAGER", "MANPAGER", "GIT_EDITOR":
+		return value == "cat" || value == "true" || value == ":"
+	case "SHELL":
+		return plainShells[strings.TrimPrefix(value, "/bin/")]
+	case "CARGO_TARGET_DIR", "CARGO_BUILD_JOBS", "CARGO_NET_OFFLINE", "CARGO_PROFILE_RELEASE_DEBUG":
+		return plainText(value) && !outside(value)
+	}
+	return false
+}
+
+// isAddress reports whether a text is an address that a program connects to.
+func isAddress(text string) bool {
+	for _, scheme := range []string{"http://", "https://", "postgres://", "postgresql://", "mysql://", "redis://", "mongodb://", "amqp://", "sqlite://", "nats://"} {
+		if strings.HasPrefix(text, scheme) {
+			return plainText(strings.NewReplacer("&", "", "!", "", "$", "").Replace(text))
+		}
+	}
+	return false
+}
 
 //go:embed tables/variables.txt
 var variableTable string
