@@ -146,7 +146,7 @@ type Asker interface {
 type Wish struct {
 	Grant  string // that would permit it, as for [Confined]
 	Object string // the path, or NAME:PORT
-	Detail string // what was tried, and why it is refused
+	Detail string // the attempt, and why it is refused
 
 	Program string // the program that wants it, by the name that it gives itself; "": unknown
 	Rule    string // of a path: the rule that protects it, since other programs run or obey it; "": it is not protected

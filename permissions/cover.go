@@ -173,7 +173,7 @@ func (c *cover) coverReads() bool {
 	return all
 }
 
-// allowed uses the rule that allows what is done with a path, and reports whether there is one.
+// allowed uses the rule that allows an access to a path, and reports whether there is one.
 func (c *cover) allowed(doing string, path agenttool.Path, fits func(*Rule) bool) bool {
 	i := c.p.set.allowing(path, fits)
 	if i < 0 {

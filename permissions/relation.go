@@ -182,7 +182,7 @@ const (
 	Links  = "link:"
 )
 
-// Opened splits the name of an opening into what it begins with, "" for a directory that a call makes, and the path.
+// Opened splits the name of an opening into its beginning, "" for a directory that a call makes, and the path.
 func Opened(of string) (kind, dir string) {
 	n := max(strings.IndexByte(of, '/'), 0)
 	return of[:n], of[n:]

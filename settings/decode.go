@@ -220,7 +220,7 @@ func (d *decoder) valid(v hujson.Value, path string, check func(string) error, v
 	return err == nil
 }
 
-// textForm is what the strings of a list must be: they match a pattern, which want describes in messages, and pass the check, if there is one.
+// textForm describes the strings of a list: they match a pattern, which want explains in messages, and pass the check, if there is one.
 type textForm struct {
 	pattern func() *regexp.Regexp
 	want    string

@@ -114,7 +114,7 @@ func single[T any](key string, value func(*Settings) *Value[T], text func(T) str
 	}}
 }
 
-// many returns the row of a key with a list of values, each of which loosens. The format takes one.
+// many returns the row of a key with a list of values, which all loosen. The format takes one.
 func many(key, format string, values func(*Settings) []Value[string]) power {
 	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
 		for _, v := range values(l) {
@@ -123,7 +123,7 @@ func many(key, format string, values func(*Settings) []Value[string]) power {
 	}}
 }
 
-// named returns the row of a key with values by name, each of which loosens. The format takes a name and its value.
+// named returns the row of a key with values by name, which all loosen. The format takes a name and its value.
 func named(key, format string, values func(*Settings) map[string]Value[string]) power {
 	return power{key: key, how: widens, items: func(c *collector, l, _ *Settings) {
 		all := values(l)

@@ -109,7 +109,7 @@ type Calls struct {
 	MaxParallel Value[int]
 }
 
-// Redaction are the settings of what counts as a secret.
+// Redaction are the settings about secrets in records.
 type Redaction struct {
 	RedactionPatterns []SecretPattern // the user's own kinds
 	RedactionOff      []Value[string] // kinds that are stored as they are

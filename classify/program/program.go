@@ -3,25 +3,25 @@
 //
 // A description is a [Spec]. The files of the directory tables have all of them:
 //
-//	# Comments stand before what they are about.
+//	# Comments stand before their subject.
 //	md5sum sha1sum sha256sum
 //		is abbreviates harmless
 //		operands read*
 //		-b,--binary --tag -t,--text -z,--zero -c,--check!reads_elsewhere --ignore-missing
 //		--quiet --status --strict -w,--warn --help --version
 //
-// The first line has the names. What is said of a program stands a tab further in, one thing a line, and an empty line ends it:
+// The first line has the names. The properties stand a tab further in, one a line, and an empty line ends the entry:
 //
 //	-a --all           options; they may take several lines
 //	operands KINDS     Spec.Operands, and likewise effects, locks, carries
 //	is WORDS           abbreviates, ungrouped, inorder, harmless, raw, exact, partial, loses: the fields of Spec with these names;
 //	                   any: its effects say all that matters, whatever its words are
-//	asks WORDS         of a raw one: with one of these words alone it answers a question and does nothing
+//	asks WORDS         of a raw one: one of these words alone is a question, and the program does nothing
 //	judge NAME         Spec.Judge, by its name in judges.go
-//	because TEXT       a Judge that only says why the program has its effects
-//	gitfiles NAMES     a Judge that only says which files below the git directory are written
+//	because TEXT       a Judge that only explains the effects
+//	gitfiles NAMES     a Judge that only names files below the git directory that are written
 //	also NAMES         more names
-//	like NAME          all that is said of "define NAME", which is no program but what several have in common
+//	like NAME          the properties of "define NAME", a part that several programs have in common
 //	sub NAMES          a subcommand, which is described a further tab in
 //
 // Options are written in a small language, one token an option:
@@ -176,7 +176,7 @@ type Spec struct {
 	Partial     bool   // nothing else is known of it
 	Loses       bool   // Judge may find that a use destroys
 
-	asks     Words    // of a Raw one: with one of these words alone it answers and does nothing, and Judge is not asked
+	asks     Words    // of a Raw one: one of these words alone is a question, and the program does nothing
 	faults   []string // errors in its entry of a table
 	compile  sync.Once
 	compiled *table

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// read adds what the lines of an entry say. A line that stands a tab further in says something of the description above it.
+// read adds the properties in the lines of an entry. A line belongs to the description above it that stands a tab further out.
 func (s *Spec) read(text string) {
 	above := []*Spec{s}
 	for text != "" {
@@ -55,7 +55,7 @@ func joinedWords(a, b string) string {
 	return a + " " + b
 }
 
-// say takes one line: a word that says what the rest of it is.
+// say takes one property: its name and its value.
 func (s *Spec) say(word, rest string) {
 	switch word {
 	case "also":
@@ -91,7 +91,7 @@ func (s *Spec) say(word, rest string) {
 	}
 }
 
-// like adds what a shared part says.
+// like adds the properties of a shared part.
 func (s *Spec) like(name string) {
 	e := registry()["define "+name]
 	if e == nil {
@@ -101,7 +101,7 @@ func (s *Spec) like(name string) {
 	s.read(e.text)
 }
 
-// is sets what is true of all uses.
+// is sets a flag of the description.
 func (s *Spec) is(flag string) {
 	for _, known := range [...]struct {
 		name string
@@ -120,7 +120,7 @@ func (s *Spec) is(flag string) {
 	s.fault("a program is never %q", flag)
 }
 
-// fault takes note of an error. What stands there describes nothing.
+// fault records an error of a table. The faulty line describes nothing.
 func (s *Spec) fault(format string, args ...any) {
 	s.faults = append(s.faults, fmt.Sprintf(format, args...))
 }

@@ -24,7 +24,7 @@ var (
 	//go:embed tables/services.txt
 	servicesTable string // networks, containers, forges
 	//go:embed tables/partial.txt
-	partialTable string // programs of which little is known
+	partialTable string // programs that are known in part
 )
 
 // entry is one description as its table has it. Most are never needed, so each is read at its first lookup.
@@ -35,7 +35,7 @@ type entry struct {
 	carried CarriedCode
 }
 
-// read returns the description, and what code it says that words may carry.
+// read returns the description, and the kinds of code that the words may carry.
 func (e *entry) read() (*Spec, CarriedCode) {
 	e.once.Do(func() {
 		e.spec = &Spec{}

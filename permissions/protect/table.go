@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The lists say in their first lines what they hold.
+// The first lines of each list explain it.
 var (
 	//go:embed lists/names.txt
 	namesList string
@@ -44,7 +44,7 @@ func wordsOf(list string) iter.Seq[string] {
 	}
 }
 
-// listed reads the names of a list, each with what the line at the head of its entry says.
+// listed reads the names of a list, each with the properties at the head of its entry.
 func listed(list string) []Name {
 	var names []Name
 	var entry Name

@@ -26,7 +26,7 @@ type Cache struct {
 	spare string // the temporary directory; "" until it is needed
 }
 
-// request is what go asks, as cmd/go/internal/cacheprog has it.
+// request is a question of go, as cmd/go/internal/cacheprog has it.
 type request struct {
 	ID                 int64
 	Command            string

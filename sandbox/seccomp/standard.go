@@ -68,7 +68,7 @@ func bitsAre(arg int, mask, value uint32) Cond {
 }
 
 // missing are calls that do the work of others out of the filter's sight: from a ring in memory, or with flags in
-// memory. "No such call" is what makes libraries take the older one.
+// memory. "No such call" makes libraries take the older one.
 func missing() []Rule {
 	return always(ENOSYS, "io_uring_setup io_uring_enter io_uring_register clone3 openat2")
 }
