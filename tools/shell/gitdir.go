@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,13 +115,7 @@ func pointed(file, prefix string) string {
 	if err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // an unreadable file names nothing
-	target, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), prefix)
+	target, ok := strings.CutPrefix(strings.TrimRight(pointedText(file), "\r\n"), prefix)
 	if !ok || target == "" {
 		return ""
 	}
