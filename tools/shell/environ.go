@@ -26,38 +26,29 @@ import (
 // GOFLAGS is passed although it can name programs: it affects only go, which is never classified as a reader. A
 // proxy's URL may contain a password. It is passed unchanged: the user put it where every program can read it, and
 // without it no program reaches the network.
-var passed = map[string]bool{
-	"PATH": true, "HOME": true, "USER": true, "LOGNAME": true, "SHELL": true, "TZ": true, "TMPDIR": true,
+var passed = wordsOf(`
+	PATH HOME USER LOGNAME SHELL TZ TMPDIR
+	LANG LANGUAGE LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME
+	LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME
+	XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_STATE_HOME
+	CGO_ENABLED GO111MODULE GOARCH GOBIN GOCACHE GOEXPERIMENT GOFLAGS GOMODCACHE GONOPROXY GONOSUMDB GOOS GOPATH GOPRIVATE GOPROXY
+	GOROOT GOSUMDB GOTOOLCHAIN GOWORK
+	CARGO_HOME CARGO_TARGET_DIR RUSTUP_HOME RUSTUP_TOOLCHAIN
+	ANDROID_HOME ANDROID_SDK_ROOT DOTNET_ROOT GRADLE_USER_HOME JAVA_HOME M2_HOME SDKMAN_DIR
+	BUN_INSTALL DENO_DIR DENO_INSTALL FNM_DIR NVM_BIN NVM_DIR PNPM_HOME VOLTA_HOME
+	CONDA_DEFAULT_ENV CONDA_PREFIX PIP_CACHE_DIR PIPX_HOME POETRY_HOME PYENV_ROOT PYENV_VERSION UV_CACHE_DIR VIRTUAL_ENV
+	ASDF_DATA_DIR ASDF_DIR GEM_HOME MISE_DATA_DIR RBENV_ROOT HOMEBREW_CELLAR HOMEBREW_PREFIX HOMEBREW_REPOSITORY
+	CURL_CA_BUNDLE NIX_SSL_CERT_FILE NODE_EXTRA_CA_CERTS REQUESTS_CA_BUNDLE SSL_CERT_DIR SSL_CERT_FILE
+	all_proxy ftp_proxy http_proxy https_proxy no_proxy ALL_PROXY FTP_PROXY HTTP_PROXY HTTPS_PROXY NO_PROXY
+`)
 
-	"LANG": true, "LANGUAGE": true, "LC_ALL": true, "LC_ADDRESS": true, "LC_COLLATE": true, "LC_CTYPE": true,
-	"LC_IDENTIFICATION": true, "LC_MEASUREMENT": true, "LC_MESSAGES": true, "LC_MONETARY": true, "LC_NAME": true,
-	"LC_NUMERIC": true, "LC_PAPER": true, "LC_TELEPHONE": true, "LC_TIME": true,
-
-	"XDG_CACHE_HOME": true, "XDG_CONFIG_HOME": true, "XDG_DATA_HOME": true, "XDG_STATE_HOME": true,
-
-	"CGO_ENABLED": true, "GO111MODULE": true, "GOARCH": true, "GOBIN": true, "GOCACHE": true, "GOEXPERIMENT": true,
-	"GOFLAGS": true, "GOMODCACHE": true, "GONOPROXY": true, "GONOSUMDB": true, "GOOS": true, "GOPATH": true,
-	"GOPRIVATE": true, "GOPROXY": true, "GOROOT": true, "GOSUMDB": true, "GOTOOLCHAIN": true, "GOWORK": true,
-
-	"CARGO_HOME": true, "CARGO_TARGET_DIR": true, "RUSTUP_HOME": true, "RUSTUP_TOOLCHAIN": true,
-
-	"ANDROID_HOME": true, "ANDROID_SDK_ROOT": true, "DOTNET_ROOT": true, "GRADLE_USER_HOME": true,
-	"JAVA_HOME": true, "M2_HOME": true, "SDKMAN_DIR": true,
-
-	"BUN_INSTALL": true, "DENO_DIR": true, "DENO_INSTALL": true, "FNM_DIR": true, "NVM_BIN": true, "NVM_DIR": true,
-	"PNPM_HOME": true, "VOLTA_HOME": true,
-
-	"CONDA_DEFAULT_ENV": true, "CONDA_PREFIX": true, "PIP_CACHE_DIR": true, "PIPX_HOME": true, "POETRY_HOME": true,
-	"PYENV_ROOT": true, "PYENV_VERSION": true, "UV_CACHE_DIR": true, "VIRTUAL_ENV": true,
-
-	"ASDF_DATA_DIR": true, "ASDF_DIR": true, "GEM_HOME": true, "MISE_DATA_DIR": true, "RBENV_ROOT": true,
-	"HOMEBREW_CELLAR": true, "HOMEBREW_PREFIX": true, "HOMEBREW_REPOSITORY": true,
-
-	"CURL_CA_BUNDLE": true, "NIX_SSL_CERT_FILE": true, "NODE_EXTRA_CA_CERTS": true, "REQUESTS_CA_BUNDLE": true,
-	"SSL_CERT_DIR": true, "SSL_CERT_FILE": true,
-
-	"all_proxy": true, "ftp_proxy": true, "http_proxy": true, "https_proxy": true, "no_proxy": true,
-	"ALL_PROXY": true, "FTP_PROXY": true, "HTTP_PROXY": true, "HTTPS_PROXY": true, "NO_PROXY": true,
+// wordsOf returns the set of the words of a text.
+func wordsOf(text string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
 }
 
 // fixed are the variables that every command gets, because no person is present to page, edit or answer. EDITOR is

@@ -11,12 +11,10 @@ import (
 )
 
 // takesData lists the programs that only turn their input into output.
-var takesData = map[string]bool{
-	"[": true, ":": true, "base64": true, "cat": true, "cmp": true, "cut": true, "echo": true, "expand": true, "false": true, "fmt": true, "fold": true,
-	"grep": true, "head": true, "hexdump": true, "jq": true, "md5sum": true, "nl": true, "od": true, "printf": true, "read": true, "rev": true,
-	"sha1sum": true, "sha256sum": true, "sha512sum": true, "sleep": true, "sort": true, "tac": true, "tail": true, "test": true, "tr": true,
-	"true": true, "uniq": true, "wc": true, "xxd": true,
-}
+var takesData = wordsOf(`
+	[ : base64 cat cmp cut echo expand false fmt fold grep head hexdump jq md5sum nl od printf read rev sha1sum sha256sum
+	sha512sum sleep sort tac tail test tr true uniq wc xxd
+`)
 
 // programs returns the names of the programs that a command starts, as far as they are known.
 func programs(parts []agenttool.Part) []string {
