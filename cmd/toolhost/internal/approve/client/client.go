@@ -163,37 +163,24 @@ const retryAfter = 5 * time.Second
 
 // Answer sends an answer to its session and returns when it counts.
 func (c *Client) Answer(a approve.Answer) error {
-	s, err := c.conn(a.Session)
-	if err != nil {
-		return err
-	}
-	return s.answer(a)
+	return c.with(a.Session, func(s *conn) error { return s.answer(a) })
 }
 
 // Code sends the code that a session shows to that session.
 func (c *Client) Code(session, code string) error {
-	s, err := c.conn(session)
-	if err != nil {
-		return err
-	}
-	return s.sendCode(code)
+	return c.with(session, func(s *conn) error { return s.sendCode(code) })
 }
 
 // Mode changes the mode of a session. A looser one takes the code that the session then shows.
 func (c *Client) Mode(session, mode, code string) error {
-	s, err := c.conn(session)
-	if err != nil {
-		return err
-	}
-	return s.setMode(mode, code)
+	return c.with(session, func(s *conn) error { return s.setMode(mode, code) })
 }
 
 // Try asks a session for the coverage of rules.
 func (c *Client) Try(session string, id agenttool.DecisionID, rules []string) (t approve.Trial, err error) {
-	s, err := c.conn(session)
-	if err == nil {
-		err = s.ask("agenttool/try", map[string]any{"decision_id": id, "rules": rules}, &t)
-	}
+	err = c.with(session, func(s *conn) error {
+		return s.ask("agenttool/try", map[string]any{"decision_id": id, "rules": rules}, &t)
+	})
 	if refused, ok := errors.AsType[*stdio.Error](err); ok {
 		err = errors.New(strings.TrimPrefix(refused.Message, "invalid params: "))
 	}
@@ -202,21 +189,28 @@ func (c *Client) Try(session string, id agenttool.DecisionID, rules []string) (t
 
 // Activity asks a session for its running calls and its last denials.
 func (c *Client) Activity(session string) (a approve.Activity, err error) {
-	s, err := c.conn(session)
-	if err == nil {
-		err = s.ask("agenttool/status", struct{}{}, &a)
-	}
+	err = c.with(session, func(s *conn) error { return s.ask("agenttool/status", struct{}{}, &a) })
 	a.Session = session
 	return a, err
 }
 
-func (c *Client) conn(session string) (*conn, error) {
+// with does something with the connection to a session.
+func (c *Client) with(session string, do func(*conn) error) error {
+	s := c.conn(session)
+	if s == nil {
+		return errEnded
+	}
+	return do(s)
+}
+
+// conn is the connection to a session; nil if there is none.
+func (c *Client) conn(session string) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, e := range c.endpoints {
 		if e.conn != nil && e.conn.session() == session {
-			return e.conn, nil
+			return e.conn
 		}
 	}
-	return nil, errEnded
+	return nil
 }

@@ -172,6 +172,16 @@ func (c *conn) request(method string, params any, done func(json.RawMessage, err
 	}
 }
 
+// decoded takes the response to a request, decodes the result into a value, and then calls done.
+func decoded(into any, done func(error)) func(json.RawMessage, error) {
+	return func(result json.RawMessage, err error) {
+		if err == nil {
+			err = json.Unmarshal(result, into)
+		}
+		done(err)
+	}
+}
+
 func (c *conn) send(method string, params any, done func(json.RawMessage, error)) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -204,38 +214,31 @@ func (c *conn) abandon() {
 
 // answer sends an answer and returns when the session accepted it.
 func (c *conn) answer(a approve.Answer) error {
-	result := make(chan error, 1)
-	c.request("agenttool/decide", a, func(_ json.RawMessage, err error) { result <- err })
-	return c.await(result)
+	return c.await(func(done func(error)) {
+		c.request("agenttool/decide", a, func(_ json.RawMessage, err error) { done(err) })
+	})
 }
 
 // ask sends a request and reads its result.
 func (c *conn) ask(method string, params, into any) error {
-	result := make(chan error, 1)
-	c.request(method, params, func(raw json.RawMessage, err error) {
-		if err == nil {
-			err = json.Unmarshal(raw, into)
-		}
-		result <- err
-	})
-	return c.await(result)
+	return c.await(func(done func(error)) { c.request(method, params, decoded(into, done)) })
 }
 
 // setMode changes the session's mode and returns when it is in force.
 func (c *conn) setMode(mode, code string) error {
-	result := make(chan error, 1)
 	params := map[string]string{"mode": mode}
 	if code != "" {
 		params["code"] = code
 	}
-	c.request("agenttool/mode", params, func(_ json.RawMessage, err error) {
-		if err == nil {
-			c.greeting.Mode = mode
-			c.event(approve.Opened{Session: c.greeting})
-		}
-		result <- err
+	return c.await(func(done func(error)) {
+		c.request("agenttool/mode", params, func(_ json.RawMessage, err error) {
+			if err == nil {
+				c.greeting.Mode = mode
+				c.event(approve.Opened{Session: c.greeting})
+			}
+			done(err)
+		})
 	})
-	return c.await(result)
 }
 
 // sendCode greets again with the code that the person read off the session.
@@ -243,9 +246,7 @@ func (c *conn) sendCode(code string) error {
 	c.mu.Lock()
 	c.code = code
 	c.mu.Unlock()
-	result := make(chan error, 1)
-	c.greet(true, func(err error) { result <- err })
-	return c.await(result)
+	return c.await(func(done func(error)) { c.greet(true, done) })
 }
 
 // session is the id of the session, empty before it greeted.
@@ -255,7 +256,10 @@ func (c *conn) session() string {
 	return c.id
 }
 
-func (c *conn) await(result <-chan error) error {
+// await starts something and returns when it is done.
+func (c *conn) await(start func(done func(error))) error {
+	result := make(chan error, 1)
+	start(func(err error) { result <- err })
 	select {
 	case err := <-result:
 		if err != nil {

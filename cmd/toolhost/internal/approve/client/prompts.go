@@ -17,11 +17,8 @@ import (
 // would count this client as one that comes and goes.
 func (c *conn) probe() {
 	hello := map[string]any{"client": map[string]string{"name": "toolhost approve"}, "events": "none"}
-	c.request("agenttool/hello", hello, func(result json.RawMessage, err error) {
-		var s approve.Session
-		if err == nil {
-			err = json.Unmarshal(result, &s)
-		}
+	var s approve.Session
+	c.request("agenttool/hello", hello, decoded(&s, func(err error) {
 		switch {
 		case err != nil:
 			c.failed = err
@@ -30,7 +27,7 @@ func (c *conn) probe() {
 		default:
 			c.greet(false, nil)
 		}
-	})
+	}))
 }
 
 // greet says hello, with the typed code if withCode is set, and lists the prompts. done, if any, gets the outcome. The session may
@@ -42,11 +39,8 @@ func (c *conn) greet(withCode bool, done func(error)) {
 		hello["code"] = c.code
 		c.mu.Unlock()
 	}
-	c.request("agenttool/hello", hello, func(result json.RawMessage, err error) {
-		var s approve.Session
-		if err == nil {
-			err = json.Unmarshal(result, &s)
-		}
+	var s approve.Session
+	c.request("agenttool/hello", hello, decoded(&s, func(err error) {
 		switch {
 		case err == nil:
 			err = c.welcome(s)
@@ -62,7 +56,7 @@ func (c *conn) greet(withCode bool, done func(error)) {
 		if done != nil {
 			done(err)
 		}
-	})
+	}))
 }
 
 // welcome handles the session's response to a greeting.
