@@ -62,3 +62,11 @@ func help(dir string, err error) string {
 	}
 	return "make that directory writable, or choose another one"
 }
+
+// noRoom is the reason why a sink is full.
+type noRoom string
+
+func tooLargeForMemory(size int64) error {
+	return agenttool.Failure(agenttool.ResultTooLarge, "payload_sealed",
+		fmt.Sprintf("this output contains secrets, and its %d bytes are more than the %d that are opened as a file: read it by page", size, maxInMemory))
+}

@@ -1,8 +1,6 @@
 package persist
 
 import (
-	"bytes"
-	"fmt"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
@@ -22,32 +20,6 @@ func (l Line) Event() []byte { return l.event }
 
 // Redacted says which secrets were taken out.
 func (l Line) Redacted() redact.Found { return l.found }
-
-// line is [Store.Line].
-func (o Options) line(event []byte) Line {
-	l := Line{event: event}
-	if len(event) > maxEvent {
-		l.err = agenttool.Failure(agenttool.ResultTooLarge, "event_too_large",
-			fmt.Sprintf("an event of %d bytes does not fit the session log, whose limit is %d; "+
-				"store its data as a payload and refer to it", len(event), maxEvent))
-		return l
-	}
-	if bytes.IndexByte(event, '\n') >= 0 {
-		var flat bytes.Buffer
-		if json.Compact(&flat, event) == nil {
-			l.event = flat.Bytes()
-		}
-	}
-	flat, err := l.event, error(nil)
-	if l.event, l.found, err = o.Redactor.Record(flat); err != nil {
-		l.event = withheld(flat)
-	}
-	if b := l.event; len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' || bytes.IndexByte(b, '\n') >= 0 {
-		l.event, l.err = nil, agenttool.Failure(agenttool.ExecutionFailed, "invalid_event",
-			"an event is not a JSON object and was not recorded; this is a bug in toolhost")
-	}
-	return l
-}
 
 // withheld returns the envelope of an event, without what its data and names may contain; nil if it is no event.
 func withheld(event []byte) []byte {

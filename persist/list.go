@@ -1,9 +1,7 @@
 package persist
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"time"
@@ -128,22 +126,6 @@ func (s *SessionInfo) readLog(f *os.File) {
 	case closed:
 		s.State = Closed
 	}
-}
-
-// firstEvent reads the first record of a journal. One with many rules is long.
-func firstEvent(f io.ReaderAt) (e agenttool.Event, ok bool) {
-	for size := 2 << 10; size <= 2<<20; size *= 32 {
-		b := make([]byte, size)
-		n, err := f.ReadAt(b, 0)
-		if end := bytes.IndexByte(b[:n], '\n'); end >= 0 {
-			l, err := parseLine(b[:end])
-			return e, err == nil && json.Unmarshal(l.event, &e) == nil
-		}
-		if err != nil {
-			break
-		}
-	}
-	return e, false
 }
 
 // diskUse returns the bytes of all files of a session.

@@ -146,14 +146,6 @@ func unknownRef(ref string) error {
 		cut.Short(ref, 200)))
 }
 
-// source is a readable payload.
-type source struct {
-	r     io.ReaderAt
-	close func() error
-	size  int64
-	ref   agenttool.Ref
-}
-
 // read fills the page with at most limit bytes of src from offset on.
 func (p *Page) read(src source, offset, limit int64) error {
 	start := max(offset-(utf8.UTFMax-1), 0) // the character at offset may begin before it
@@ -236,9 +228,4 @@ func isText(mediaType string) bool {
 		return true
 	}
 	return strings.HasPrefix(t, "text/") || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml")
-}
-
-func tooLargeForMemory(size int64) error {
-	return agenttool.Failure(agenttool.ResultTooLarge, "payload_sealed",
-		fmt.Sprintf("this output contains secrets, and its %d bytes are more than the %d that are opened as a file: read it by page", size, maxInMemory))
 }

@@ -89,18 +89,6 @@ func (s *Store) uri(file string) string { return s.uriPrefix() + file }
 
 func (s *Store) uriPrefix() string { return "toolhost://" + string(s.o.ID) + "/" + resultsDir + "/" }
 
-// sink stores the bytes of one payload. A Write that returns a noRoom stored as much as it could. ReadAt reads the
-// written bytes, at any time and from any goroutine.
-type sink interface {
-	io.Writer
-	io.ReaderAt
-	// finish closes the sink for writing and stores ref with the bytes.
-	finish(ref agenttool.Ref) error
-}
-
-// noRoom is the reason why a sink is full.
-type noRoom string
-
 func (n noRoom) Error() string { return string(n) }
 
 // payload counts and hashes the bytes that it writes to a sink. The sink gets no secrets: they are in a second, sealed
@@ -281,4 +269,24 @@ func (p *payload) loss(more int64) error {
 		return agenttool.Failure(agenttool.ResultTooLarge, "payload_cut", message)
 	}
 	return p.failed
+}
+
+// keep writes secrets to the sealed file. If that fails they are lost when the payload is closed.
+func (p *payload) keep(removed patches) {
+	if p.sealed == nil && !p.lost && len(removed) > 0 {
+		var err error
+		p.sealed, err = p.seal()
+		p.lost = err != nil
+	}
+	if !p.lost && len(removed) > 0 {
+		_, err := p.sealed.Write(frames(p.redactor, removed))
+		p.lost = err != nil
+	}
+}
+
+// close ends the sealed file.
+func (p *payload) close() {
+	if p.sealed != nil {
+		_ = p.sealed.finish(agenttool.Ref{ID: p.ref.ID + sealedEnd, Access: "sealed"})
+	}
 }

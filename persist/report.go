@@ -129,3 +129,13 @@ func (r Report) String() string {
 	b.WriteString("A file that was written anew, or cut at a line, looks right: compare the head with one kept elsewhere.\n")
 	return b.String()
 }
+
+// Rewritten is the result of Rewrite, and the data of the record that it adds to the log. It names no secret.
+type Rewritten struct {
+	Records  int      `json:"records_changed"`
+	Secrets  int      `json:"secrets"`
+	Kinds    []string `json:"kinds,omitempty"`
+	Payloads []string `json:"payloads_changed,omitempty"`
+	Count    int64    `json:"previous_count"` // of the log as it was, with the hash of its last line
+	Head     string   `json:"previous_head"`
+}

@@ -18,16 +18,6 @@ import (
 	"toolhost/persist/redact"
 )
 
-// Rewritten is the result of Rewrite, and the data of the record that it adds to the log. It names no secret.
-type Rewritten struct {
-	Records  int      `json:"records_changed"`
-	Secrets  int      `json:"secrets"`
-	Kinds    []string `json:"kinds,omitempty"`
-	Payloads []string `json:"payloads_changed,omitempty"`
-	Count    int64    `json:"previous_count"` // of the log as it was, with the hash of its last line
-	Head     string   `json:"previous_head"`
-}
-
 // ErrNotSound means that a log has problems, and a log that is written anew would hide them.
 var ErrNotSound = agenttool.Failure(agenttool.ExecutionFailed, "log_not_sound",
 	"the log has problems, which writing it anew would hide: see toolhost log verify")

@@ -5,7 +5,6 @@ import (
 	"io"
 	"slices"
 
-	"toolhost/agenttool"
 	"toolhost/persist/redact"
 )
 
@@ -77,19 +76,6 @@ func (s *secrets) cover(text []byte, off int64, found []redact.Span) (removed pa
 	return removed
 }
 
-// keep writes secrets to the sealed file. If that fails they are lost when the payload is closed.
-func (p *payload) keep(removed patches) {
-	if p.sealed == nil && !p.lost && len(removed) > 0 {
-		var err error
-		p.sealed, err = p.seal()
-		p.lost = err != nil
-	}
-	if !p.lost && len(removed) > 0 {
-		_, err := p.sealed.Write(frames(p.redactor, removed))
-		p.lost = err != nil
-	}
-}
-
 // frames returns the bytes of a sealed file.
 func frames(r *redact.Redactor, ps patches) (all []byte) {
 	for _, p := range ps {
@@ -97,13 +83,6 @@ func frames(r *redact.Redactor, ps patches) (all []byte) {
 		all = append(append(all, head...), r.Seal(p.text, head)...)
 	}
 	return all
-}
-
-// close ends the sealed file.
-func (p *payload) close() {
-	if p.sealed != nil {
-		_ = p.sealed.finish(agenttool.Ref{ID: p.ref.ID + sealedEnd, Access: "sealed"})
-	}
 }
 
 // readPatches reads the frames of a sealed file, up to the first that is broken or of another key.

@@ -1,8 +1,10 @@
 package persist
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -61,6 +63,32 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// line is [Store.Line].
+func (o Options) line(event []byte) Line {
+	l := Line{event: event}
+	if len(event) > maxEvent {
+		l.err = agenttool.Failure(agenttool.ResultTooLarge, "event_too_large",
+			fmt.Sprintf("an event of %d bytes does not fit the session log, whose limit is %d; "+
+				"store its data as a payload and refer to it", len(event), maxEvent))
+		return l
+	}
+	if bytes.IndexByte(event, '\n') >= 0 {
+		var flat bytes.Buffer
+		if json.Compact(&flat, event) == nil {
+			l.event = flat.Bytes()
+		}
+	}
+	flat, err := l.event, error(nil)
+	if l.event, l.found, err = o.Redactor.Record(flat); err != nil {
+		l.event = withheld(flat)
+	}
+	if b := l.event; len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' || bytes.IndexByte(b, '\n') >= 0 {
+		l.event, l.err = nil, agenttool.Failure(agenttool.ExecutionFailed, "invalid_event",
+			"an event is not a JSON object and was not recorded; this is a bug in toolhost")
+	}
+	return l
+}
+
 // Store is one session. It is safe for use by several goroutines.
 type Store struct {
 	o    Options
@@ -68,47 +96,6 @@ type Store struct {
 
 	live     sync.Map // file name → *payload, of those that are being written
 	redacted sync.Map // file name → true, of those that had secrets
-}
-
-// keeper stores a session in a directory or in memory. A method that is called after close fails with ErrClosed.
-type keeper interface {
-	submit(events [][]byte, written func(first int64)) *Pending
-	reserve(ctx context.Context) error
-	flush(ctx context.Context) error // waits for the disk
-	stalled() bool
-	touch()
-	since(seq int64, limit int) (entries []Entry, more bool, err error)
-	create(file string) (sink, error)
-	open(file string) (source, error)
-	close() error
-	settle(limit time.Duration) error // waits for the end of close
-}
-
-// New returns the session for o. It does no IO: the first Append, Reserve or Payload creates the directory and takes
-// the lock. They resume an existing session as [Resume] does.
-func New(o Options) *Store {
-	o = o.withDefaults()
-	if o.Ephemeral {
-		return &Store{o: o, kept: newMemory(o)}
-	}
-	return &Store{o: o, kept: newQueued(newDisk(o), o.limits)}
-}
-
-// Resume opens the session for o for more records, or creates it. It tries once to take the lock, without waiting. It
-// drops an incomplete last line of a killed process. The time does not depend on the length of the journal.
-//
-// It fails with [ErrLocked] if another process writes the session, with [ErrDamaged] if the last line is not a
-// record, and otherwise as Append does, including ErrPending. After a failure it holds no resources.
-func Resume(o Options) (*Store, error) {
-	o = o.withDefaults()
-	if o.Ephemeral {
-		return New(o), nil
-	}
-	d := newDisk(o)
-	if _, err := within(o.limits.write, func() (*disk, error) { return d, d.attach() }, func(d *disk) { _ = d.close() }); err != nil {
-		return nil, err
-	}
-	return &Store{o: o, kept: newQueued(d, o.limits)}, nil
 }
 
 // ID returns the session's identifier.

@@ -166,10 +166,6 @@ func (v *verifier) line(number int64, b []byte) {
 	v.order.push(r)
 }
 
-// aboutSession reports whether an event may be about the session itself. Its letters are searched for, since few lines have them: those of a
-// whole type begin like those of every other type, which takes several times as long.
-func aboutSession(event []byte) bool { return bytes.Contains(event, []byte(".x.session.")) }
-
 // readRewritten decodes event if it is the record of a log that was written anew.
 func readRewritten(event []byte) (d Rewritten, ok bool) {
 	if !aboutSession(event) || !bytes.Contains(event, []byte(agenttool.EventSessionRedacted)) {
