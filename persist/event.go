@@ -1,7 +1,6 @@
 package persist
 
 import (
-
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
 	"toolhost/persist/redact"

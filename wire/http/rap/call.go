@@ -1,10 +1,7 @@
 package rap
 
 import (
-	"crypto/sha256"
 	"errors"
-	"net/url"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,39 +10,6 @@ import (
 	"toolhost/host"
 	"toolhost/host/prompt"
 )
-
-// call is one invocation until nothing is owed for it any more.
-type call struct {
-	address
-	server  *Server
-	base    string        // where the answers to its questions go
-	over    chan struct{} // closed when its job is followed no longer
-	release func()        // gives the room of its input back; once
-	standing
-}
-
-// standing is the state of a call. Server.mu guards it.
-type standing struct {
-	// Server.mu guards these.
-	host     string              // the id of the host's request; empty: it was not begun
-	job      string              // that goes on after it; empty: none
-	ended    *agenttool.Progress // how its job ended; nil: not yet
-	canceled string              // why the runtime waits for it no longer; empty: it does
-	muted    bool                // no more messages about its job
-	closed   bool                // over is closed
-}
-
-// unknownDigest stands for the digest of a call of an earlier server, which is unknown.
-var unknownDigest [sha256.Size]byte
-
-// placeOf is the scheme, host and port of a callback URL, which are no secret.
-func placeOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return strings.ToLower(u.Scheme + "://" + u.Host)
-}
 
 // begin gives a call to the host. If that fails, the error is the result of the call (RAP-10, RAP-11).
 func (c *call) begin(in invocation, fault error) {

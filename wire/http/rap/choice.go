@@ -43,12 +43,6 @@ type choice struct {
 // maxWrong is how many answers may be no valid choice before the call is denied.
 const maxWrong = 5
 
-// option is one answer.
-type option struct {
-	label string
-	scope prompt.Scope // empty: deny
-}
-
 // questions are the open questions to runtimes, by their secret ids.
 type questions struct {
 	host   *host.Host

@@ -3,7 +3,6 @@ package rap
 import (
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -15,19 +14,6 @@ import (
 
 // bodyTime is how long the body of a request may take to arrive.
 const bodyTime = 30 * time.Second
-
-// The paths below the base.
-const (
-	toolsetPath = "/.well-known/rap-toolset"
-	invokePath  = "/invoke"
-	cancelPath  = "/cancel_tool_call"
-	closePath   = "/close_thread"
-	statusPath  = "/tool_call_status"
-
-	// SecretPath is the path for answers to questions. Each question has a secret path below it, which only its runtime knows. Runtimes
-	// post there without a token. [Server.Knows] reports whether such a path exists.
-	SecretPath = "/user_choice_response"
-)
 
 // Paths are the paths that the handler serves, below the base. It serves paths below [SecretPath] too.
 func Paths() []string {
@@ -66,18 +52,6 @@ func (s *Server) baseOf(r *http.Request) string {
 		}
 	}
 	return u.String()
-}
-
-// refusal is why a request is not accepted (RAP-12).
-type refusal struct {
-	status int
-	text   string
-}
-
-func (e *refusal) Error() string { return e.text }
-
-func refuse(status int, format string, args ...any) error {
-	return &refusal{status, fmt.Sprintf(format, args...)}
 }
 
 // write answers with the refusal. A temporary refusal says when to try again.
@@ -287,4 +261,18 @@ func (s *Server) serveChoice(w http.ResponseWriter, r *http.Request) {
 func (s *Server) Knows(path string) bool {
 	id, ok := strings.CutPrefix(path, SecretPath+"/")
 	return ok && (s.questions.of(id) != nil || s.questions.ended(id))
+}
+
+// serveToolset answers discovery.
+func (s *Server) serveToolset(w http.ResponseWriter, r *http.Request) {
+	if !s.notify.take(time.Now()) {
+		write(w, refuse(http.StatusTooManyRequests, "too many requests: send this again"))
+		return
+	}
+	tools := declare(s.o.Host.Surface().Listed())
+	if len(tools) == 0 {
+		write(w, refuse(http.StatusServiceUnavailable, "there is no tool that can be called"))
+		return
+	}
+	reply(w, toolset{Name: "toolhost", Description: about, Endpoint: s.baseOf(r) + invokePath, Tools: tools})
 }

@@ -9,17 +9,6 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// eventMessage is one event of a job that went on after its call (RAP-16). It belongs to the thread of the call, and its
-// end is the last one.
-type eventMessage struct {
-	Type        string `json:"type"` // subscription_event
-	Group       string `json:"group_id"`
-	Call        string `json:"tool_call_id"`
-	Text        string `json:"text"`
-	Associative bool   `json:"associative"`
-	Final       bool   `json:"final"`
-}
-
 func eventOf(a address, text string, final bool) eventMessage {
 	return eventMessage{Type: "subscription_event", Group: a.Group, Call: a.ID, Text: text, Associative: true, Final: final}
 }

@@ -166,16 +166,6 @@ func (b *outbox) drain(at lineKey, l *line) {
 	}
 }
 
-// outcome is the end of a delivery.
-type outcome int
-
-const (
-	taken       outcome = iota
-	refused             // by an answer that is final, or by us
-	unreachable         // until its time was over
-	interrupted         // by the end of the server
-)
-
 // deliver sends a message until it is accepted, refused, or its time is over (RAP-20). It does not try a message whose
 // time ended while the message before it could not be delivered.
 func (b *outbox) deliver(m message, failed bool) outcome {
@@ -206,4 +196,15 @@ func (b *outbox) deliver(m message, failed bool) outcome {
 			return interrupted
 		}
 	}
+}
+
+// eventMessage is one event of a job that went on after its call (RAP-16). It belongs to the thread of the call, and its
+// end is the last one.
+type eventMessage struct {
+	Type        string `json:"type"` // subscription_event
+	Group       string `json:"group_id"`
+	Call        string `json:"tool_call_id"`
+	Text        string `json:"text"`
+	Associative bool   `json:"associative"`
+	Final       bool   `json:"final"`
 }

@@ -23,3 +23,9 @@ func newQuestion(p prompt.Prompt) question {
 	}
 	return question{q.Text, q.Opens, append(options, option{label: "Deny"})}
 }
+
+// option is one answer.
+type option struct {
+	label string
+	scope prompt.Scope // empty: deny
+}

@@ -11,31 +11,7 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"toolhost/host"
 )
-
-// Options says what is served.
-type Options struct {
-	Host *host.Host // required
-
-	// Base is the URL of the handler, such as http://127.0.0.1:8080/rap, or its path alone: /rap. A path alone is completed by the
-	// Host header of each request, which the caller of the handler must have checked. The handler strips the path from requests
-	// that have it.
-	Base string
-
-	// AllowCallback reports why a callback must not go to a host that is not this machine. It is called before each
-	// sending, for https only. Nil: callbacks go over loopback only.
-	AllowCallback func(u *url.URL) error
-
-	// Dir is the directory for calls that wait for a callback, in files of mode 0600 of this session alone: the next
-	// server sends their callbacks after a crash. Empty: in memory only.
-	Dir    string
-	Sealer Sealer // encrypts these files, since callback URLs are secrets; required with Dir
-
-	ProgressEvery time.Duration // between the events of a job that goes on; 0: a minute, negative: an event for its end only
-	Log           func(string)  // gets a line, without control characters, for each callback that was given up; may be nil
-}
 
 // Server serves runtimes, all from one host. Its methods may be used from several goroutines.
 type Server struct {
@@ -260,11 +236,4 @@ func (s *Server) open() (err error) {
 		c.fail("toolhost was started again before this call had ended. It may have done a part of its work, or all: look before you call it again")
 	}
 	return nil
-}
-
-// log tells of something in one line.
-func (o *Options) log(format string, args ...any) {
-	if o.Log != nil {
-		o.Log(fmt.Sprintf(format, args...))
-	}
 }

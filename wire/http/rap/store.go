@@ -1,15 +1,38 @@
 package rap
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 
+	"toolhost/agenttool"
 	"toolhost/agenttool/json"
 )
+
+// call is one invocation until nothing is owed for it any more.
+type call struct {
+	address
+	server  *Server
+	base    string        // where the answers to its questions go
+	over    chan struct{} // closed when its job is followed no longer
+	release func()        // gives the room of its input back; once
+	standing
+}
+
+// standing is the state of a call. Server.mu guards it.
+type standing struct {
+	host     string              // the id of the host's request; empty: it was not begun
+	job      string              // that goes on after it; empty: none
+	ended    *agenttool.Progress // how its job ended; nil: not yet
+	canceled string              // why the runtime waits for it no longer; empty: it does
+	muted    bool                // no more messages about its job
+	closed   bool                // over is closed
+}
 
 // store keeps calls that wait for a callback on disk, one file per call, encrypted and named by a digest. A nil store keeps nothing.
 type store struct {
@@ -148,3 +171,25 @@ func (s *store) close() {
 		_ = s.root.Close()
 	}
 }
+
+// placeOf is the scheme, host and port of a callback URL, which are no secret.
+func placeOf(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Scheme + "://" + u.Host)
+}
+
+// unknownDigest stands for the digest of a call of an earlier server, which is unknown.
+var unknownDigest [sha256.Size]byte
+
+// outcome is the end of a delivery.
+type outcome int
+
+const (
+	taken       outcome = iota
+	refused             // by an answer that is final, or by us
+	unreachable         // until its time was over
+	interrupted         // by the end of the server
+)

@@ -1,12 +1,10 @@
 package rap
 
 import (
-	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
@@ -42,20 +40,6 @@ const about = "Files, search and shell commands in one workspace. Every call is 
 
 // toolName matches the names that RAP allows: no dots.
 var toolName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) }) // 1 ms
-
-// serveToolset answers discovery.
-func (s *Server) serveToolset(w http.ResponseWriter, r *http.Request) {
-	if !s.notify.take(time.Now()) {
-		write(w, refuse(http.StatusTooManyRequests, "too many requests: send this again"))
-		return
-	}
-	tools := declare(s.o.Host.Surface().Listed())
-	if len(tools) == 0 {
-		write(w, refuse(http.StatusServiceUnavailable, "there is no tool that can be called"))
-		return
-	}
-	reply(w, toolset{Name: "toolhost", Description: about, Endpoint: s.baseOf(r) + invokePath, Tools: tools})
-}
 
 // declare returns the tools that can be called now, in the order of the host's.
 func declare(v host.View) (tools []declaredTool) {
