@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"toolhost/agenttool"
@@ -29,32 +28,6 @@ type change struct {
 type reviser interface {
 	// revise returns the new content of a file. It changes nothing on disk.
 	revise(ctx context.Context, was *document) (revision, error)
-}
-
-// document is the content of a file at one moment, and the session's knowledge of it.
-type document struct {
-	path   agenttool.Path
-	limit  int64 // maximum size in bytes
-	exists bool
-	contents
-	knowledge knowledge
-	version   string // identifies the content in a ledger
-}
-
-// contents are the bytes of a file at one moment.
-type contents struct {
-	raw    []byte
-	text   []byte // raw as UTF-8 without byte order mark; nil for binary content
-	form   form
-	digest string // of raw; empty when there is no file
-}
-
-// revision is the new content of a file.
-type revision struct {
-	raw          []byte
-	text         []byte // raw as UTF-8; nil for binary content
-	replacements int
-	note         string
 }
 
 func (c *change) Input() any              { return c.input }
@@ -225,7 +198,10 @@ func artifact(p agenttool.Path, digest string, size int) agenttool.Ref {
 	return agenttool.Ref{ID: cmp.Or(digest, file), URI: file, Digest: digest, SizeBytes: int64(size), Relation: "written"}
 }
 
-// fileURI is the address of a file.
-func fileURI(p agenttool.Path) string {
-	return (&url.URL{Scheme: "file", Path: p.Absolute}).String()
+// writeInput is the input of write.
+type writeInput struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+
+	overwrite bool // may replace a file that the session does not know
 }

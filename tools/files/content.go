@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/url"
 	"os"
+
+	"toolhost/agenttool"
 
 	"golang.org/x/sys/unix"
 )
@@ -167,4 +170,46 @@ func (c *content) lastByte() byte {
 		return 0 // the changed status is noticed later
 	}
 	return last[0]
+}
+
+// document is the content of a file at one moment, and the session's knowledge of it.
+type document struct {
+	path   agenttool.Path
+	limit  int64 // maximum size in bytes
+	exists bool
+	contents
+	knowledge knowledge
+	version   string // identifies the content in a ledger
+}
+
+// contents are the bytes of a file at one moment.
+type contents struct {
+	raw    []byte
+	text   []byte // raw as UTF-8 without byte order mark; nil for binary content
+	form   form
+	digest string // of raw; empty when there is no file
+}
+
+// revision is the new content of a file.
+type revision struct {
+	raw          []byte
+	text         []byte // raw as UTF-8; nil for binary content
+	replacements int
+	note         string
+}
+
+// cachedSurvey is the result of surveying a file.
+type cachedSurvey struct {
+	form    form  // of the scanned bytes
+	partial bool  // the file continues after the scanned bytes
+	seen    int64 // number of scanned bytes
+	digest  string
+	version string // as document.version; empty if the file changed while it was read
+	index   lineIndex
+	begun   scan // if partial: the state to continue the scan of the same file from
+}
+
+// fileURI is the address of a file.
+func fileURI(p agenttool.Path) string {
+	return (&url.URL{Scheme: "file", Path: p.Absolute}).String()
 }

@@ -10,9 +10,6 @@ import (
 	"toolhost/agenttool"
 )
 
-// Durability is [agenttool.Durability].
-type Durability = agenttool.Durability
-
 // durability returns the setting for the next change.
 func (s *session) durability() Durability {
 	if s.options.Durability == nil {

@@ -10,9 +10,6 @@ import (
 	"toolhost/agenttool"
 )
 
-// editTool replaces strings in a file.
-type editTool struct{ *session }
-
 // Describe returns the tool's records. Whether an edit is destructive depends on its input: a patch can delete files.
 func (editTool) Describe() agenttool.Description {
 	d := contracts(agenttool.Declaration{
@@ -34,13 +31,6 @@ const maxEdits = 100
 type editInput struct {
 	Path  string        `json:"path"`
 	Edits []replacement `json:"edits"`
-}
-
-// replacement is one edit.
-type replacement struct {
-	OldString  string `json:"old_string"`
-	NewString  string `json:"new_string"`
-	ReplaceAll bool   `json:"replace_all,omitempty"`
 }
 
 // Bind checks the input, in either form, and names the path that is read and written.

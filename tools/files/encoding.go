@@ -223,3 +223,13 @@ func looksLatin1(raw []byte) bool {
 	}
 	return true
 }
+
+// form describes the format of a file's content, which a change must preserve.
+type form struct {
+	binary       bool
+	encoding     encoding
+	bom          bool
+	lf, cr, crlf int64 // counts; each CRLF counts in all three
+	empty        bool  // no characters; there may be a byte order mark
+	last         byte  // of the text as UTF-8
+}

@@ -40,17 +40,8 @@ type Options struct {
 	Ledger *Ledger
 }
 
-// New returns the tools read, write and edit, in this order.
-func New(w *workspace.Workspace, o Options) []agenttool.Tool {
-	if o.LockTimeout <= 0 {
-		o.LockTimeout = 10 * time.Second
-	}
-	if o.Ledger == nil {
-		o.Ledger = &Ledger{}
-	}
-	s := &session{workspace: w, options: o, surveys: newSurveys(), sync: (*os.File).Sync}
-	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}
-}
+// Durability is [agenttool.Durability].
+type Durability = agenttool.Durability
 
 // session holds the state that the three tools share.
 type session struct {
@@ -62,3 +53,6 @@ type session struct {
 
 // isPayload reports whether path refers to a payload of the session and not to a file.
 func isPayload(path string) bool { return strings.HasPrefix(path, "toolhost://") }
+
+// editTool replaces strings in a file.
+type editTool struct{ *session }

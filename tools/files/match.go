@@ -180,3 +180,10 @@ func manyMatches(text []byte, p pattern, terminator byte) error {
 		"old_string was found %s times (lines %s): add lines around it until it is unique, or set replace_all",
 		times, strings.Join(places, ", "))).In("/old_string")
 }
+
+// replacement is one edit.
+type replacement struct {
+	OldString  string `json:"old_string"`
+	NewString  string `json:"new_string"`
+	ReplaceAll bool   `json:"replace_all,omitempty"`
+}

@@ -123,12 +123,6 @@ func (t *target) create(s *session, data []byte) error {
 	return t.syncName(s, made)
 }
 
-// cannot reports whether err means that the file system lacks an operation.
-func cannot(err error) bool {
-	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) ||
-		errors.Is(err, syscall.EINVAL)
-}
-
 // createDirectly is create for file systems that have neither an exclusive rename nor hard links. It is not atomic.
 func (t *target) createDirectly(s *session, data []byte) error {
 	f, err := t.dir.Open(t.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

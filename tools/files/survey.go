@@ -12,16 +12,6 @@ import (
 // their status.
 const digestLimit = 32 << 20
 
-// form describes the format of a file's content, which a change must preserve.
-type form struct {
-	binary       bool
-	encoding     encoding
-	bom          bool
-	lf, cr, crlf int64 // counts; each CRLF counts in all three
-	empty        bool  // no characters; there may be a byte order mark
-	last         byte  // of the text as UTF-8
-}
-
 // lineEnding names the line endings as in the result.
 func (f form) lineEnding() string {
 	kinds, name := 0, "none"

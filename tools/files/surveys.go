@@ -14,17 +14,6 @@ import (
 // maxKept is the number of surveys that a session caches, at most 128 KiB each.
 const maxKept = 16
 
-// cachedSurvey is the result of surveying a file.
-type cachedSurvey struct {
-	form    form  // of the scanned bytes
-	partial bool  // the file continues after the scanned bytes
-	seen    int64 // number of scanned bytes
-	digest  string
-	version string // as document.version; empty if the file changed while it was read
-	index   lineIndex
-	begun   scan // if partial: the state to continue the scan of the same file from
-}
-
 // total returns the number of lines, or a lower bound if the scan did not reach the end of the file.
 func (k *cachedSurvey) total() int64 {
 	if k.partial {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -162,4 +163,10 @@ func (t *temporary) discard() {
 	if t.place != nil {
 		t.place.Close()
 	}
+}
+
+// cannot reports whether err means that the file system lacks an operation.
+func cannot(err error) bool {
+	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) ||
+		errors.Is(err, syscall.EINVAL)
 }

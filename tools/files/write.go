@@ -26,14 +26,6 @@ func (writeTool) Describe() agenttool.Description {
 	return d
 }
 
-// writeInput is the input of write.
-type writeInput struct {
-	Path    string `json:"path"`
-	Content string `json:"content"`
-
-	overwrite bool // may replace a file that the session does not know
-}
-
 // Bind checks the input and names the path that is written.
 func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := writeInput{overwrite: t.options.Overwrite}

@@ -1,0 +1,21 @@
+package files
+
+import (
+	"os"
+	"time"
+
+	"toolhost/agenttool"
+	"toolhost/tools/workspace"
+)
+
+// New returns the tools read, write and edit, in this order.
+func New(w *workspace.Workspace, o Options) []agenttool.Tool {
+	if o.LockTimeout <= 0 {
+		o.LockTimeout = 10 * time.Second
+	}
+	if o.Ledger == nil {
+		o.Ledger = &Ledger{}
+	}
+	s := &session{workspace: w, options: o, surveys: newSurveys(), sync: (*os.File).Sync}
+	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}
+}
