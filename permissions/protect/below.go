@@ -20,9 +20,6 @@ type Below struct {
 	hints  []hint
 }
 
-// hint is a prefix and a suffix, folded: a pattern can only match names that have both.
-type hint struct{ prefix, suffix string }
-
 // Below returns the Map's answers for names in a directory, absolute, clean and resolved, existing or not.
 func (m *Map) Below(dir string) Below {
 	rule, secret := m.Secret(dir, 0, 0)
@@ -143,18 +140,6 @@ func lower(c byte) byte {
 	return c
 }
 
-// baseHints returns the hints for names in any directory below a root. Exceptions are left out: they matter only where another rule
-// denied the name.
-func baseHints(rules []denyRule) []hint {
-	var hints []hint
-	for _, r := range rules {
-		if r.base != "" && !r.allow {
-			hints = append(hints, hintOf(r.base))
-		}
-	}
-	return slices.Clip(hints)
-}
-
 // hintsIn returns the hints for names in a folded directory, which ends with a slash.
 func (l *denyList) hintsIn(dir string, inRoot bool) []hint {
 	var hints []hint
@@ -199,9 +184,6 @@ func hintOf(pattern string) hint {
 	}
 	return h
 }
-
-// wildcards begin what is not literal in a pattern.
-const wildcards = `*?[{\`
 
 // opaque says whether a pattern's character does not stand for itself, and one ASCII letter, in a name.
 func opaque(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune(wildcards+"]}", r) }

@@ -83,40 +83,6 @@ func (b *builder) except(folded string) bool {
 	return b.m.deny.except(folded)
 }
 
-// recall checks again every entry covered earlier, even if the walk did not reach it.
-func (b *builder) recall() {
-	for dir, top := range b.held.git {
-		if b.tree.root(dir) == "" {
-			continue
-		}
-		if stat, err := b.tree.lstat(dir); err != nil || kindOf(&stat) != Dir {
-			continue
-		}
-		b.repository(dir, top)
-		if top != "" {
-			b.watch[top] = true
-		}
-	}
-	for _, e := range b.held.kept {
-		if b.tree.root(e.Path) == "" {
-			continue
-		}
-		stat, err := b.tree.lstat(e.Path)
-		if err != nil {
-			continue
-		}
-		kind := kindOf(&stat)
-		switch denied, _ := b.m.deny.denied(fold(e.Path), true); {
-		case e.Rule == Secret && denied && kind == Symlink:
-			b.maskTarget(e.Path)
-		case e.Rule == Secret && denied:
-			b.mask(e.Path, &stat)
-		case e.Rule != Secret && e.Rule != Denied && !slices.ContainsFunc(b.m.inner, within(e.Path)):
-			b.seal(e.Path, e.Rule, kind)
-		}
-	}
-}
-
 // finish makes the Map from the collected entries.
 func (b *builder) finish() {
 	if home := b.options.Home; home != "" && b.tree.root(home) != "" {

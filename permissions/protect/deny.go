@@ -302,3 +302,21 @@ func (l *denyList) except(folded string) bool {
 	l.index()
 	return true
 }
+
+// hint is a prefix and a suffix, folded: a pattern can only match names that have both.
+type hint struct{ prefix, suffix string }
+
+// baseHints returns the hints for names in any directory below a root. Exceptions are left out: they matter only where another rule
+// denied the name.
+func baseHints(rules []denyRule) []hint {
+	var hints []hint
+	for _, r := range rules {
+		if r.base != "" && !r.allow {
+			hints = append(hints, hintOf(r.base))
+		}
+	}
+	return slices.Clip(hints)
+}
+
+// wildcards begin what is not literal in a pattern.
+const wildcards = `*?[{\`

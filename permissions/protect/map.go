@@ -12,32 +12,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// Kind is the type of a directory entry.
-type Kind uint8
-
-// The kinds. The zero value is that there is nothing.
-const (
-	Absent Kind = iota
-	File
-	Dir
-	Symlink
-	Other // socket, device, pipe
-)
-
 func (k Kind) String() string {
 	return [...]string{"absent", "file", "directory", "link", "other"}[k]
-}
-
-func kindOf(stat *unix.Stat_t) Kind {
-	switch stat.Mode & unix.S_IFMT {
-	case unix.S_IFREG:
-		return File
-	case unix.S_IFDIR:
-		return Dir
-	case unix.S_IFLNK:
-		return Symlink
-	}
-	return Other
 }
 
 // Entry is one protected path, absolute and without links on the way; only its last component may be one.
@@ -97,13 +73,6 @@ type Map struct {
 	stamps  []stamp
 	writes  []string // granted
 	reads   []string // granted
-}
-
-// identity is a file, whatever its name.
-type identity struct{ dev, ino uint64 }
-
-func identityOf(stat *unix.Stat_t) identity {
-	return identity{uint64(stat.Dev), stat.Ino} //nolint:unconvert // Dev is int32 elsewhere
 }
 
 // Judge returns the rule that forbids a command to write, create or remove the path, absolute and resolved. It is pure text: the
@@ -318,3 +287,8 @@ func (m *Map) current() bool {
 	}
 	return true
 }
+
+const (
+	nodeModules = "node_modules"
+	listBuffer  = 32 << 10
+)

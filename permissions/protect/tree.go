@@ -208,48 +208,6 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// resolve follows the path as the kernel would, links and ".." included, through the roots. It returns the last place,
-// without links, what is there, and the links that it went over; "" if the path leaves the roots or goes in circles.
-// Names outside the roots are taken to be no links.
-func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
-	place, kind = "/", Dir
-	pending := strings.Split(file, "/")
-	for len(pending) > 0 {
-		name := pending[0]
-		pending = pending[1:]
-		switch name {
-		case "", ".":
-			continue
-		case "..":
-			place, kind = path.Dir(place), Dir
-			continue
-		}
-		place = agenttool.Join(place, name)
-		if t.root(place) == "" {
-			continue
-		}
-		stat, err := t.lstat(place)
-		if err != nil {
-			return t.missing(place, pending), Absent, links
-		}
-		if kind = kindOf(&stat); kind != Symlink || slices.Contains(t.roots, place) {
-			continue
-		}
-		target, err := t.readlink(place)
-		if links = append(links, place); err != nil || len(links) > maxLinks {
-			return "", Absent, links
-		}
-		if place = path.Dir(place); path.IsAbs(target) {
-			place = "/"
-		}
-		pending = append(strings.Split(target, "/"), pending...)
-	}
-	if t.root(place) == "" {
-		return "", Absent, links
-	}
-	return place, kind, links
-}
-
 // missing returns the path of a name that does not exist or cannot be read, joined with the pending components.
 func (t *tree) missing(place string, pending []string) string {
 	place = path.Join(place, path.Join(pending...))

@@ -27,11 +27,6 @@ const (
 	gitObjects        // the objects of a probable git directory: everything except objects counts
 )
 
-const (
-	nodeModules = "node_modules"
-	listBuffer  = 32 << 10
-)
-
 // item is a directory to visit.
 type item struct {
 	path, folded string
