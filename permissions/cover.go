@@ -226,3 +226,7 @@ func (c *cover) whyNot() (kind, detail string) {
 	found := causeOf(c.p, c.r)
 	return found.kind, found.sentence(c.r.Facts)
 }
+
+func endsIn(outer, inner []string) bool {
+	return len(inner) < len(outer) && slices.Equal(outer[len(outer)-len(inner):], inner)
+}

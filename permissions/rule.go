@@ -52,6 +52,14 @@ func (r Rule) Ref() string { return r.Origin.Source + ":" + r.Text }
 // Described names the rule, and the line where it stands if it stands in a file.
 func (r Rule) Described() string { return describe(&r) }
 
+// describe names a rule and where it stands.
+func describe(r *Rule) string {
+	if where := r.Origin.Where(); where != "" {
+		return r.Text + " (" + where + ")"
+	}
+	return r.Ref()
+}
+
 // networkTool is the name before a rule about hosts, which is no tool.
 const networkTool = "network"
 
