@@ -157,38 +157,6 @@ func (l *Listener) lacksTerminal(n *notification) bool {
 	return err == nil && device == 0 && l.valid(n.id)
 }
 
-// receive takes a call that the filter hands over. Without one it waits so many milliseconds, and more is false when
-// none came. The notification is nil when the caller died before it was read.
-func receive(fd, wait int) (n *notification, more bool, err error) {
-	events := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	if _, err := unix.Poll(events, wait); err != nil {
-		return nil, err == unix.EINTR, ignoreEINTR(err)
-	}
-	switch {
-	case events[0].Revents&unix.POLLIN != 0:
-	case events[0].Revents != 0:
-		return nil, false, errGone
-	default:
-		return nil, false, nil
-	}
-	n = new(notification)
-	switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err {
-	case nil:
-		return n, true, nil
-	case unix.ENOENT, unix.EINTR, unix.EAGAIN:
-		return nil, true, nil
-	default:
-		return nil, false, fmt.Errorf("seccomp receive: %w", err)
-	}
-}
-
-func ignoreEINTR(err error) error {
-	if err == unix.EINTR {
-		return nil
-	}
-	return err
-}
-
 // take serves one call on the thread of a worker.
 func (l *Listener) take(w *worker, n *notification) error {
 	if n.data.nr == unix.SYS_CONNECT {
@@ -277,33 +245,4 @@ func (a Attempt) Program() string {
 		return ""
 	}
 	return strings.TrimSuffix(string(name), "\n")
-}
-
-// notification is struct seccomp_notif, and response struct seccomp_notif_resp, of <linux/seccomp.h>.
-type notification struct {
-	id    uint64
-	pid   uint32
-	flags uint32
-	data  struct {
-		nr   int32
-		arch uint32
-		ip   uint64
-		args [6]uint64
-	}
-}
-
-type response struct {
-	id    uint64
-	value int64
-	error int32
-	flags uint32
-}
-
-// control is an ioctl on the listener.
-func control(fd int, request uint, record unsafe.Pointer) error {
-	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), uintptr(request), uintptr(record))
-	if errno != 0 {
-		return syscall.Errno(errno)
-	}
-	return nil
 }

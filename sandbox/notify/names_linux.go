@@ -135,11 +135,3 @@ func actTruncate(r *request) unix.Errno {
 	}
 	return errnoFrom(unix.Truncate(path, size))
 }
-
-func (t *target) kindOf(fd int) uint32 {
-	var st unix.Stat_t
-	if unix.Fstat(fd, &st) != nil {
-		return 0
-	}
-	return st.Mode & unix.S_IFMT
-}

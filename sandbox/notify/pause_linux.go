@@ -8,12 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of paused calls: how many of one listener, how often one call pauses, and how many are done at once when they go on.
-const (
-	maxPauses  = 4096
-	maxPausing = 3
-)
-
 // pauses are the calls of a listener that met a wall and wait for an answer. One costs two goroutines and no thread.
 type pauses struct {
 	l     *Listener

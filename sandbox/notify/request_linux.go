@@ -1,7 +1,6 @@
 package notify
 
 import (
-	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -119,8 +118,6 @@ func (r *request) read() unix.Errno {
 func (r *request) isDescriptor(o operand) bool {
 	return r.arg(o.path) == 0 && o.dir != none && r.dir(o) != unix.AT_FDCWD && r.call.setsTimes()
 }
-
-func (c call) setsTimes() bool { return c.name == "utimensat" || c.name == "futimesat" }
 
 // dir is the descriptor that the name of an operand starts from.
 func (r *source) dir(o operand) int {
@@ -337,14 +334,6 @@ func (r *request) leave() {
 	r.from.leave()
 }
 
-func closeAll(fds ...int) {
-	for _, fd := range fds {
-		if fd >= 0 {
-			_ = unix.Close(fd)
-		}
-	}
-}
-
 // give passes the opened file to the caller and lets it go on. Our own descriptor is closed by then: a process that writes a
 // program, closes it and runs it must be the only one that has it open.
 func (r *request) give() error {
@@ -374,9 +363,6 @@ func (r *source) takeUmask() unix.Errno {
 	r.w.takeUmask(mask)
 	return 0
 }
-
-// atProc is a path to an open file of this thread.
-func atProc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // link reports whether the call is about a link itself.
 func (r *request) link() bool {
@@ -442,3 +428,9 @@ func (r *source) named(o operand, name string) (*target, []string, error) {
 	paths, err := t.ends(o, o.follows(&r.n.data.args))
 	return t, paths, err
 }
+
+// Bounds of paused calls: how many of one listener, how often one call pauses, and how many are done at once when they go on.
+const (
+	maxPauses  = 4096
+	maxPausing = 3
+)

@@ -3,6 +3,7 @@ package notify
 import (
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -185,4 +186,23 @@ func splitPlace(name string) (parent, last string) {
 	}
 	cut := strings.LastIndexByte(bare, '/') + 1
 	return bare[:cut], bare[cut:]
+}
+
+func closeAll(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}
+
+// atProc is a path to an open file of this thread.
+func atProc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+func (t *target) kindOf(fd int) uint32 {
+	var st unix.Stat_t
+	if unix.Fstat(fd, &st) != nil {
+		return 0
+	}
+	return st.Mode & unix.S_IFMT
 }

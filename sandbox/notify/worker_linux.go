@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -150,4 +151,29 @@ func (ws *workers) pending() (waiting bool) {
 		waiting = err == nil && n > 0 && events[0].Revents&unix.POLLIN != 0
 	})
 	return waiting
+}
+
+// receive takes a call that the filter hands over. Without one it waits so many milliseconds, and more is false when
+// none came. The notification is nil when the caller died before it was read.
+func receive(fd, wait int) (n *notification, more bool, err error) {
+	events := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	if _, err := unix.Poll(events, wait); err != nil {
+		return nil, err == unix.EINTR, ignoreEINTR(err)
+	}
+	switch {
+	case events[0].Revents&unix.POLLIN != 0:
+	case events[0].Revents != 0:
+		return nil, false, errGone
+	default:
+		return nil, false, nil
+	}
+	n = new(notification)
+	switch err := control(fd, unix.SECCOMP_IOCTL_NOTIF_RECV, unsafe.Pointer(n)); err {
+	case nil:
+		return n, true, nil
+	case unix.ENOENT, unix.EINTR, unix.EAGAIN:
+		return nil, true, nil
+	default:
+		return nil, false, fmt.Errorf("seccomp receive: %w", err)
+	}
 }
