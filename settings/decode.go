@@ -337,3 +337,6 @@ const newerKey = "this version of toolhost does not know the key %s%s; a newer v
 func (d *decoder) mayBeNewer(path string) bool {
 	return !d.o.Strict && d.source != agenttool.SourceManaged && slices.Contains([]string{"", "files", "search", "jobs"}, path)
 }
+
+// A date and time of RFC 3339.
+var stamps = pattern(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)

@@ -17,9 +17,6 @@ import (
 	"toolhost/agenttool/jsonc"
 )
 
-// projectDir is the name of the directory with a project's settings.
-const projectDir = ".toolhost"
-
 // addRule adds a rule to a file in place and keeps comments and format. If the file already contains the rule,
 // nothing changes. at is recorded as the time of the addition, unless it is zero.
 //

@@ -59,3 +59,6 @@ func ignoreBesides(name string) error {
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Close())
 }
+
+// projectDir is the name of the directory with a project's settings.
+const projectDir = ".toolhost"

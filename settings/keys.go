@@ -30,12 +30,6 @@ var (
 	redactions   = []string{"record", redactModel}
 )
 
-// The defaults, for comparison with a project's values.
-const (
-	defaultMode    = "default"
-	defaultRequire = "landlock"
-)
-
 // The bounds of numbers.
 const (
 	maxCount     = 10_000
@@ -265,6 +259,3 @@ func (d *decoder) redactionPatterns(v hujson.Value, path string) {
 		}
 	})
 }
-
-// A date and time of RFC 3339.
-var stamps = pattern(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})$`)

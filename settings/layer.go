@@ -188,3 +188,15 @@ func heldProblems(held *Settings) []Problem {
 	}
 	return problems
 }
+
+// believed returns a layer without the items that do not count.
+func (l *layer) believed(below *Settings, counts func(item) bool, workspace string) *Settings {
+	part := restricting(l.values, below)
+	part.Problems = l.values.Problems
+	for _, it := range loosening(l.values, below, workspace) {
+		if counts(it) {
+			part.Rules = append(part.Rules, it.rules(l.values)...)
+		}
+	}
+	return part
+}

@@ -2,15 +2,8 @@ package settings
 
 import (
 	"os"
-	"path/filepath"
 	"syscall"
 )
-
-// beside returns the names of the temporary files that a change of a file uses: the new content and the lock.
-func beside(file string) (next, lock string) {
-	dir, name := filepath.Split(file)
-	return filepath.Join(dir, "."+name+".new"), filepath.Join(dir, "."+name+".lock")
-}
 
 // sweep removes temporary files that killed processes left beside the settings files. It leaves them in place while
 // another process changes the file and so holds its lock. Files that it cannot remove also stay: the next change removes

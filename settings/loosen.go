@@ -18,39 +18,6 @@ import (
 	"toolhost/agenttool/json"
 )
 
-// item is one loosening by a workspace layer, in a form for the user and a form to pin.
-type item struct {
-	Untrusted
-	value any // encodes to JSON; equal meanings have equal encodings
-}
-
-// looseningOf lists the loosening items of the workspace layers, which need trust, weakest layer first.
-func looseningOf(layers []*layer, workspace string) []item {
-	below := &Settings{}
-	var all []item
-	for _, l := range layers {
-		if !l.Supplied {
-			below.add(l.values.cautious(below))
-			continue
-		}
-		all = append(all, loosening(l.values, below, workspace)...)
-		below.add(restricting(l.values, below))
-	}
-	return all
-}
-
-// believed returns a layer without the items that do not count.
-func (l *layer) believed(below *Settings, counts func(item) bool, workspace string) *Settings {
-	part := restricting(l.values, below)
-	part.Problems = l.values.Problems
-	for _, it := range loosening(l.values, below, workspace) {
-		if counts(it) {
-			part.Rules = append(part.Rules, it.rules(l.values)...)
-		}
-	}
-	return part
-}
-
 // rules returns the allow rules of a layer that match the item. Other items are never pinned separately.
 func (it item) rules(l *Settings) []Rule {
 	if it.Key != "permissions.allow" {

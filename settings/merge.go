@@ -98,3 +98,18 @@ func overlaid(weak, strong map[string]Value[string]) map[string]Value[string] {
 	}
 	return both
 }
+
+// looseningOf lists the loosening items of the workspace layers, which need trust, weakest layer first.
+func looseningOf(layers []*layer, workspace string) []item {
+	below := &Settings{}
+	var all []item
+	for _, l := range layers {
+		if !l.Supplied {
+			below.add(l.values.cautious(below))
+			continue
+		}
+		all = append(all, loosening(l.values, below, workspace)...)
+		below.add(restricting(l.values, below))
+	}
+	return all
+}

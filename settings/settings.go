@@ -89,6 +89,12 @@ type Settings struct {
 	loosening []item // loosening items of workspace files, trusted or not; without rules that toolhost wrote for the user
 }
 
+// item is one loosening by a workspace layer, in a form for the user and a form to pin.
+type item struct {
+	Untrusted
+	value any // encodes to JSON; equal meanings have equal encodings
+}
+
 // Jobs are the settings of commands that go on beside their calls.
 type Jobs struct {
 	MaxJobs    Value[int]
@@ -222,3 +228,9 @@ func Load(o Options) (*Settings, error) {
 	}
 	return merge(o, read), nil
 }
+
+// The defaults, for comparison with a project's values.
+const (
+	defaultMode    = "default"
+	defaultRequire = "landlock"
+)

@@ -164,3 +164,9 @@ func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error)
 	made, err := f.Stat()
 	return made, errors.Join(err, f.Close())
 }
+
+// beside returns the names of the temporary files that a change of a file uses: the new content and the lock.
+func beside(file string) (next, lock string) {
+	dir, name := filepath.Split(file)
+	return filepath.Join(dir, "."+name+".new"), filepath.Join(dir, "."+name+".lock")
+}
