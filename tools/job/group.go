@@ -108,3 +108,12 @@ func (g *group) endSurvivors() {
 		return proc.Marked(func(value string) bool { return value == g.mark }, MarkName)
 	})
 }
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}

@@ -8,38 +8,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/creack/pty"
-
 	"toolhost/agenttool"
-	"toolhost/sandbox"
 	"toolhost/tools/job/output"
 	"toolhost/tools/job/proc"
 )
-
-// Stdin is the kind of a command's standard input.
-type Stdin uint8
-
-// The kinds of stdin.
-const (
-	Nothing  Stdin = iota // /dev/null: a reader gets the end of file at once
-	Open                  // a pipe that stays open
-	Terminal              // a pseudo-terminal, also used for stdout and stderr
-)
-
-// Spec describes a job to start.
-type Spec struct {
-	Line       string             // the approved command line
-	Reporter   agenttool.Reporter // of the call that starts it
-	Command    sandbox.Command    // without streams, terminal, note and report
-	Stdin      Stdin
-	Size       pty.Winsize // of the terminal; 0: 120 columns, 40 rows
-	Background bool        // no call waits for it
-	DataOnly   bool        // it only reads its input as data
-	Shell      bool        // it is a shell that was started to read commands
-	Note       bool        // descriptor 3 is open for a note, see [Job.Note]
-	Excerpt    int         // maximum bytes of output in the result when the command has exited, see [Job.Said]
-	Lines      int         // likewise of lines; 0: any number
-}
 
 // Job is a command with its descendants.
 type Job struct {
@@ -264,15 +236,6 @@ func (j *ending) lingers() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.exit.survived
-}
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
 }
 
 // Ending tells how a command ended.

@@ -14,6 +14,7 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 	"toolhost/tools/job/output"
+	"toolhost/tools/job/proc"
 )
 
 // Options configure the jobs of a session.
@@ -198,4 +199,32 @@ func (js *Jobs) Close() {
 		all.Go(func() { j.terminate(min(js.o.Grace, closeGrace), reasonShutdown) })
 	}
 	all.Wait()
+}
+
+// HookMark returns the environment entry for hooks of this process. It serves to find the processes that hooks leave
+// in the background.
+func (js *Jobs) HookMark() string { return HookMarkName + "=" + ownMark(js.o.Owner, "hook").String() }
+
+// reapLeftovers ends the jobs of ended hosts, and the background processes of their hooks. Usually the supervisors
+// have done that already, unless they were killed too. A process is ended only if three conditions hold: its mark
+// names a host process that has ended; that host's session belongs to this user's toolhost and no process holds it;
+// and the process is still the same when the signal is sent.
+func (js *Jobs) reapLeftovers() {
+	if js.o.Abandoned == nil {
+		return
+	}
+	abandoned := map[agenttool.SessionID]bool{}
+	ours := func(value string) bool {
+		m, ok := parseMark(value)
+		if !ok || !m.orphaned() {
+			return false
+		}
+		known, asked := abandoned[m.session]
+		if !asked {
+			known = js.o.Abandoned(m.session)
+			abandoned[m.session] = known
+		}
+		return known
+	}
+	endAll(func() []proc.Process { return proc.Marked(ours, MarkName, HookMarkName) })
 }

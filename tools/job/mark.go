@@ -16,10 +16,6 @@ const MarkName = "TOOLHOST_JOB"
 // are not jobs.
 const HookMarkName = "TOOLHOST_HOOK"
 
-// HookMark returns the environment entry for hooks of this process. It serves to find the processes that hooks leave
-// in the background.
-func (js *Jobs) HookMark() string { return HookMarkName + "=" + ownMark(js.o.Owner, "hook").String() }
-
 // mark identifies the owner of a process: the session, the job, and the host process that started it.
 //
 //	TOOLHOST_JOB=ses_01J…/j7/4711.8812345
@@ -58,28 +54,4 @@ func ownMark(session agenttool.SessionID, job string) mark {
 func (m mark) orphaned() bool {
 	host, ok := proc.Read(m.host)
 	return !ok || host.Born != m.born
-}
-
-// reapLeftovers ends the jobs of ended hosts, and the background processes of their hooks. Usually the supervisors
-// have done that already, unless they were killed too. A process is ended only if three conditions hold: its mark
-// names a host process that has ended; that host's session belongs to this user's toolhost and no process holds it;
-// and the process is still the same when the signal is sent.
-func (js *Jobs) reapLeftovers() {
-	if js.o.Abandoned == nil {
-		return
-	}
-	abandoned := map[agenttool.SessionID]bool{}
-	ours := func(value string) bool {
-		m, ok := parseMark(value)
-		if !ok || !m.orphaned() {
-			return false
-		}
-		known, asked := abandoned[m.session]
-		if !asked {
-			known = js.o.Abandoned(m.session)
-			abandoned[m.session] = known
-		}
-		return known
-	}
-	endAll(func() []proc.Process { return proc.Marked(ours, MarkName, HookMarkName) })
 }
