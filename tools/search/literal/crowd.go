@@ -105,3 +105,9 @@ func (c *crowd) place(text []byte) int {
 	}
 	return best
 }
+
+// Clause is a set of alternatives: a text fulfils it if it contains one of the needles.
+type Clause []Needle
+
+// shortText is the largest length of a text that may be compared at every position without much harm.
+const shortText = 64

@@ -1,8 +1,5 @@
 package literal
 
-// Clause is a set of alternatives: a text fulfils it if it contains one of the needles.
-type Clause []Needle
-
 // Finder finds the next of several needles in one buffer. It caches hits further ahead, so it scans the buffer at
 // most once per needle however often it is called, and once for up to four needles that can be compared together. It
 // is for one goroutine; the needles may be shared.

@@ -19,38 +19,11 @@ type Needle struct {
 	skip []int32 // for long texts, see searchLinear
 }
 
-// New returns the needle for a copy of text. With fold ASCII letters of either case match; every other byte matches
-// itself alone, always. An empty text is a mistake of the caller: New panics.
-func New(text []byte, fold bool) Needle {
-	if len(text) == 0 {
-		panic("literal: empty text")
-	}
-	text = bytes.Clone(text)
-	if fold {
-		for i, c := range text {
-			text[i] = lower(c)
-		}
-	}
-	n := Needle{text: text, fold: fold, pair: rarestPair(text, fold), head: newHead(text, fold)}
-	if len(text) > shortText {
-		n.skip = borders(text)
-	}
-	return n
-}
-
 // Text returns the text, in lower case (ASCII) if the needle folds. It belongs to the needle.
 func (n *Needle) Text() []byte { return n.text }
 
 // Fold reports whether ASCII letters of either case match.
 func (n *Needle) Fold() bool { return n.fold }
-
-// Index returns the position of the first occurrence in b, or -1.
-func (n *Needle) Index(b []byte) int {
-	if len(n.text) == 1 && n.pair.first.or == 0 {
-		return bytes.IndexByte(b, n.text[0])
-	}
-	return n.search(b, wide)
-}
 
 // matches reports whether b contains the needle at position i. At least the needle's length must be left there.
 func (n *Needle) matches(b []byte, i int) bool {

@@ -1,12 +1,9 @@
 package literal
 
-import "math/bits"
-
-// round is the number of positions compared at once: the bits of a mask.
-const round = 64
-
-// shortText is the largest length of a text that may be compared at every position without much harm.
-const shortText = 64
+import (
+	"bytes"
+	"math/bits"
+)
 
 // allowance is the number of bytes that may be compared in vain before the linear search takes over.
 const allowance = 1 << 12
@@ -98,4 +95,31 @@ func (n *Needle) searchLinear(b []byte, from int) int {
 		}
 	}
 	return -1
+}
+
+// New returns the needle for a copy of text. With fold ASCII letters of either case match; every other byte matches
+// itself alone, always. An empty text is a mistake of the caller: New panics.
+func New(text []byte, fold bool) Needle {
+	if len(text) == 0 {
+		panic("literal: empty text")
+	}
+	text = bytes.Clone(text)
+	if fold {
+		for i, c := range text {
+			text[i] = lower(c)
+		}
+	}
+	n := Needle{text: text, fold: fold, pair: rarestPair(text, fold), head: newHead(text, fold)}
+	if len(text) > shortText {
+		n.skip = borders(text)
+	}
+	return n
+}
+
+// Index returns the position of the first occurrence in b, or -1.
+func (n *Needle) Index(b []byte) int {
+	if len(n.text) == 1 && n.pair.first.or == 0 {
+		return bytes.IndexByte(b, n.text[0])
+	}
+	return n.search(b, wide)
 }

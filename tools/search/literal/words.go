@@ -96,3 +96,6 @@ func (w *wordPair) places(first, second []byte) uint64 {
 func gather(highs uint64) uint64 {
 	return (highs >> 7) * 0x0102040810204080 >> 56
 }
+
+// round is the number of positions compared at once: the bits of a mask.
+const round = 64
