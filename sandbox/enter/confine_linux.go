@@ -2,7 +2,6 @@ package enter
 
 import (
 	"runtime"
-	"strconv"
 	"syscall"
 	"unsafe"
 )
@@ -28,12 +27,6 @@ func (h *helper) confine(s Step) (errno syscall.Errno, ok bool) {
 		return h.filter(s.Args[0], s.Args[1] != ""), true
 	}
 	return 0, false
-}
-
-// number reads a decimal that the plan's maker wrote.
-func number(s string) int {
-	n, _ := strconv.Atoi(s)
-	return n
 }
 
 // loopback brings lo up. Its addresses come by themselves.

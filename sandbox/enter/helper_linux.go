@@ -6,13 +6,6 @@ import (
 	"syscall"
 )
 
-// The descriptors that a helper is started with, above the command's own three.
-const (
-	controlFD = 3
-	planFD    = 4
-	noteFD    = 5 // where the plan begins with Note
-)
-
 // helper makes the sandbox and starts the command in it. See the package.
 type helper struct {
 	view     view
@@ -254,6 +247,20 @@ func say(what byte, fd int, parts ...string) {
 	var rights []byte
 	if fd >= 0 {
 		rights = syscall.UnixRights(fd)
+	}
+	for syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL) == syscall.EINTR {
+	}
+}
+
+// answer tells the host whether its message succeeded, and which step failed.
+func answer(errno syscall.Errno, fd int, of ...string) {
+	var rights []byte
+	if fd >= 0 {
+		rights = syscall.UnixRights(fd)
+	}
+	message := []byte(strconv.Itoa(int(errno)))
+	for _, part := range of {
+		message = append(message, part...)
 	}
 	for syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL) == syscall.EINTR {
 	}

@@ -200,20 +200,6 @@ func (h *holder) reap() {
 	}
 }
 
-// answer tells the host whether its message succeeded, and which step failed.
-func answer(errno syscall.Errno, fd int, of ...string) {
-	var rights []byte
-	if fd >= 0 {
-		rights = syscall.UnixRights(fd)
-	}
-	message := []byte(strconv.Itoa(int(errno)))
-	for _, part := range of {
-		message = append(message, part...)
-	}
-	for syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL) == syscall.EINTR {
-	}
-}
-
 func exitHolder(errno syscall.Errno, of ...string) {
 	answer(errno, -1, of...)
 	syscall.Exit(ExitSetup)
@@ -231,16 +217,6 @@ func descriptors(rights []byte) []int {
 		fds = append(fds, got...)
 	}
 	return fds
-}
-
-// writeFile writes a setting of the session's own namespaces. Where it cannot be set, the filter holds it.
-func writeFile(path, value string) {
-	fd, err := syscall.Open(path, syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return
-	}
-	_, _ = syscall.Write(fd, []byte(value))
-	syscall.Close(fd)
 }
 
 // answerSocket passes the host a TCP socket of the session's network.

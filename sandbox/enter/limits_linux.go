@@ -35,3 +35,9 @@ func prlimit(pid, resource int, set, old *syscall.Rlimit) syscall.Errno {
 	runtime.KeepAlive(old)
 	return errno
 }
+
+// number reads a decimal that the plan's maker wrote.
+func number(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}

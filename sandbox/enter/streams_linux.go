@@ -73,3 +73,10 @@ func replaceNull(fd int) syscall.Errno {
 	errno, _ := err.(syscall.Errno)
 	return errno
 }
+
+// The descriptors that a helper is started with, above the command's own three.
+const (
+	controlFD = 3
+	planFD    = 4
+	noteFD    = 5 // where the plan begins with Note
+)
