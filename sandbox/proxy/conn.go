@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"net"
+	"net/http"
 	"time"
 
 	"toolhost/sandbox/egress"
@@ -125,4 +126,15 @@ func (c *conn) dismiss() {
 	c.SetReadDeadline(time.Now().Add(patience))
 	c.in.Discard(most)
 	c.Close()
+}
+
+// Ticket is the permission of one command to use the proxy.
+type Ticket struct {
+	id      string
+	token   string
+	proxy   *Proxy
+	checker *egress.Checker
+	life    group // of all its connections
+	forward http.Handler
+	traffic *Traffic
 }

@@ -110,3 +110,5 @@ func transport(t *Ticket) *http.Transport {
 type refusedError struct{ verdict egress.Verdict }
 
 func (e refusedError) Error() string { return e.verdict.Message }
+
+func authority(v egress.Verdict) string { return egress.JoinAuthority(v.Host, v.Port) }

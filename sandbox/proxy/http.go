@@ -78,8 +78,6 @@ func malformed(err error) egress.Verdict {
 	return egress.Verdict{Outcome: egress.Denied, Reason: BadRequest, Message: message}
 }
 
-func authority(v egress.Verdict) string { return egress.JoinAuthority(v.Host, v.Port) }
-
 // badHead answers a head that did not arrive.
 func (p *Proxy) badHead(c *conn, err error) {
 	v := malformed(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
 
@@ -13,17 +12,6 @@ import (
 
 // user is the name in every proxy URL; only the password counts.
 const user = "th"
-
-// Ticket is the permission of one command to use the proxy.
-type Ticket struct {
-	id      string
-	token   string
-	proxy   *Proxy
-	checker *egress.Checker
-	life    group // of all its connections
-	forward http.Handler
-	traffic *Traffic
-}
 
 // Traffic returns the counters of the ticket's connections. They can still be read when the ticket is closed.
 func (t *Ticket) Traffic() *Traffic { return t.traffic }
