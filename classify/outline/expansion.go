@@ -223,3 +223,12 @@ func (r words) operand() {
 		}
 	}
 }
+
+// identifier returns how many bytes at the beginning of a text are a name that a variable may have.
+func identifier(text string) int {
+	n := 0
+	for n < len(text) && (text[n] == '_' || text[n]|0x20 >= 'a' && text[n]|0x20 <= 'z' || n > 0 && text[n] >= '0' && text[n] <= '9') {
+		n++
+	}
+	return n
+}

@@ -57,29 +57,6 @@ func (r commands) defines() bool {
 	return r.peek(n) == '('
 }
 
-// argument reads one word.
-func (r commands) argument() {
-	r.at = min(r.at, r.end) // a construct cut off by the end of the text may have been skipped as a whole
-	start := r.at
-	r.mark(start, Word)
-	words(r).word()
-	r.at = min(r.at, r.end)
-	end := r.at
-	for end-2 > start && r.text[end-2:end] == "\\\n" {
-		end -= 2
-	}
-	if end == start {
-		r.doubt("a word is missing")
-	}
-	if c := r.peek(0); (c == '<' || c == '>') && r.text[start] == '{' && r.text[end-1] == '}' {
-		r.doubt("a redirection may choose its descriptor")
-	}
-	if c := r.peek(0); c == '(' {
-		r.doubt("a parenthesis is not expected here")
-	}
-	r.mark(end, End)
-}
-
 // redirects reads those behind a compound command.
 func (r commands) redirects() {
 	for r.blanks(); r.more() && r.redirect(); r.blanks() {
