@@ -130,6 +130,7 @@ func (d door) talk(p *wiretest.Process, read bool) error {
 	}
 	time.Sleep(pause)
 	if !read {
+		time.Sleep(pause) // longer than any read takes
 		return nil
 	}
 	var result json.RawMessage
