@@ -22,7 +22,7 @@ func raceRounds() int {
 	if n, err := strconv.Atoi(os.Getenv("TOOLHOST_ESCAPES_ROUNDS")); err == nil {
 		return n
 	}
-	return count(800, 5000)
+	return count(500, 5000)
 }
 
 // tryRace replaces directories by links under the hands of commands, of toolhost's own tools, and of a sandbox that is made.

@@ -117,7 +117,7 @@ func newSoak(t *testing.T, a *escapeAttempt) *soak {
 	for _, script := range soakScripts { // what a first command of each kind costs
 		for _, how := range []fields{nil, onTTY} {
 			v := s.h.run(strings.ReplaceAll(script, "MARK", s.mark), how, fields{"timeout_ms": 100}).view()
-			s.h.kill(v.Job, fields{"grace_ms": 50})
+			s.h.call("shell_kill", fields{"job": v.Job, "grace_ms": 50}) // settle ends what does not end at once
 		}
 	}
 	s.h.call("edit", fields{"path": "file", "old_string": "pristine", "new_string": "0"})
