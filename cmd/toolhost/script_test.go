@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 type waiting struct{ *testing.M }
 
 func (w waiting) Run() int {
-	if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil { // the command line still overrides it
+	if err := flag.Set("test.parallel", strconv.Itoa(4*runtime.GOMAXPROCS(0))); err != nil { // the command line still overrides it
 		panic(err)
 	}
 	if signal.Ignored(syscall.SIGHUP) { // by nohup: programs that the tests start shall not inherit it
