@@ -14,7 +14,7 @@ type refusedPaths struct {
 	list []string
 }
 
-// maxRefused bounds the kept paths. Programs try some places in vain, and go on.
+// maxRefused bounds the paths. Programs try some places in vain, and go on.
 const maxRefused = 64
 
 // add keeps a path, as the last one.

@@ -70,7 +70,7 @@ func (v *violations) addAny(found Violation, ok bool) {
 	}
 }
 
-// all returns the kept violations.
+// all returns the violations.
 func (v *violations) all() []Violation {
 	v.mu.Lock()
 	defer v.mu.Unlock()

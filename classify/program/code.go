@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// judgeBuilds is the Judge of programs that run code of the project unless they are asked a question.
+// judgeBuilds is the Judge of programs that run code of the project unless they only answer a question.
 func judgeBuilds(_ *Args, u *Use) {
 	u.Add(RunsCode, "runs code of this project")
 	u.Effects = append(u.Effects, Writes)

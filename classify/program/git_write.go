@@ -26,7 +26,7 @@ func judgeGitRemotes(a *Args, u *Use) {
 	}
 }
 
-// judgeGitRemotePrune names the remotes that are asked which branches they still have.
+// judgeGitRemotePrune names the remotes that list their branches.
 func judgeGitRemotePrune(a *Args, u *Use) {
 	for _, w := range a.Values("remote") {
 		if w.Static && !strings.ContainsAny(w.Text, ":/") {
