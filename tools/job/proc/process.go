@@ -79,9 +79,12 @@ const maxLine = 200
 
 // oneLine returns s without surrounding space and without non-graphic characters: line ends, terminal controls and
 // characters that change the direction of text. It cuts s to maxLine characters.
-func oneLine(s string) string {
+func oneLine(s string) string { return OneLine(s, unicode.IsGraphic) }
+
+// OneLine is oneLine with a space for the characters that are not of a kind.
+func OneLine(s string, is func(rune) bool) string {
 	s = strings.Map(func(r rune) rune {
-		if !unicode.IsGraphic(r) {
+		if !is(r) {
 			return ' '
 		}
 		return r
