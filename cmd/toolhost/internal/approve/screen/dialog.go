@@ -65,16 +65,9 @@ func more(total, offset, height int) string {
 	case below == 0:
 		return "… " + lines(offset) + " above; this is the end"
 	case offset == 0:
-		return "… " + count.Thousands(below) + " more " + plural(below) + ", space to scroll"
+		return "… " + count.Grouped(below, "more line", "more lines") + ", space to scroll"
 	}
 	return "… " + lines(offset) + " above, " + count.Thousands(below) + " more below, space to scroll"
 }
 
-func lines(n int) string { return count.Thousands(n) + " " + plural(n) }
-
-func plural(n int) string {
-	if n == 1 {
-		return "line"
-	}
-	return "lines"
-}
+func lines(n int) string { return count.Grouped(n, "line", "lines") }
