@@ -81,7 +81,7 @@ func openDead(dir string, id agenttool.SessionID) (log diskLog, used fs.FileInfo
 		return log, nil, err
 	}
 	defer all.Close()
-	f, err := openRegular(all, filepath.Join(string(id), LogName), os.O_RDWR)
+	f, err := openRegular(all.OpenFile, filepath.Join(string(id), LogName), os.O_RDWR)
 	if err != nil {
 		return log, nil, err
 	}

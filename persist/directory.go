@@ -85,9 +85,12 @@ func checkOwn(all *os.Root, name string) error {
 	return nil
 }
 
+// opener opens a file as [os.OpenFile] does, or [os.Root.OpenFile].
+type opener func(name string, flags int, mode os.FileMode) (*os.File, error)
+
 // openRegular opens a regular file; it never blocks on a pipe and creates a missing file only if flags request it.
-func openRegular(in *os.Root, name string, flags int) (*os.File, error) {
-	f, err := in.OpenFile(name, flags|unix.O_NONBLOCK, fileMode)
+func openRegular(open opener, name string, flags int) (*os.File, error) {
+	f, err := open(name, flags|unix.O_NONBLOCK, fileMode)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskL
 // openLog opens and locks the journal of a session, and checks that it is still the file at path. From then on Prune
 // does not remove it.
 func openLog(session *os.Root, path string) (diskLog, error) {
-	f, err := openRegular(session, LogName, os.O_RDWR|os.O_CREATE)
+	f, err := openRegular(session.OpenFile, LogName, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return diskLog{}, err
 	}

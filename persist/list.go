@@ -69,7 +69,7 @@ func Abandoned(dir string, id agenttool.SessionID) bool {
 		return false
 	}
 	defer all.Close()
-	f, err := openRegular(all, string(id)+"/"+LogName, os.O_RDONLY)
+	f, err := openRegular(all.OpenFile, string(id)+"/"+LogName, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -84,7 +84,7 @@ func describe(all *os.Root, id agenttool.SessionID) (SessionInfo, bool) {
 		return SessionInfo{}, false
 	}
 	info := SessionInfo{ID: id, Started: dir.ModTime(), Changed: dir.ModTime(), State: Open, Bytes: diskUse(all, id)}
-	f, err := openRegular(all, string(id)+"/"+LogName, os.O_RDONLY)
+	f, err := openRegular(all.OpenFile, string(id)+"/"+LogName, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return info, true
 	}

@@ -194,7 +194,7 @@ func withSealed(files []Removal) []Removal {
 }
 
 func (p *pruning) isLive(id agenttool.SessionID) bool {
-	f, err := openRegular(p.all, string(id)+"/"+LogName, os.O_RDONLY)
+	f, err := openRegular(p.all.OpenFile, string(id)+"/"+LogName, os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -297,7 +297,7 @@ func (p *pruning) hold(id agenttool.SessionID) (*os.File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errKeep
 	}
-	f, err := openRegular(p.all, string(id)+"/"+LogName, os.O_RDONLY)
+	f, err := openRegular(p.all.OpenFile, string(id)+"/"+LogName, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}

@@ -133,7 +133,7 @@ func (d *disk) noteRef(line []byte) {
 		return
 	}
 	if d.refs == nil {
-		f, err := openRegular(d.session, refsName, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+		f, err := openRegular(d.session.OpenFile, refsName, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return
 		}
@@ -167,12 +167,12 @@ func (d *disk) result(file string) (*os.File, error) {
 	if d.session == nil {
 		return nil, fs.ErrNotExist
 	}
-	return openRegular(d.session, resultsDir+"/"+file, os.O_RDONLY)
+	return openRegular(d.session.OpenFile, resultsDir+"/"+file, os.O_RDONLY)
 }
 
 // readRef returns the stored reference of file, or an empty one.
 func (d *files) readRef(file string) (ref agenttool.Ref) {
-	f, err := openRegular(d.session, refsName, os.O_RDONLY)
+	f, err := openRegular(d.session.OpenFile, refsName, os.O_RDONLY)
 	if err != nil {
 		return ref
 	}

@@ -49,7 +49,7 @@ func Rewrite(o Options, dropSealed bool) (Rewritten, error) {
 		return Rewritten{}, err
 	}
 	defer w.root.Close()
-	log, err := openRegular(w.root, LogName, os.O_RDWR)
+	log, err := openRegular(w.root.OpenFile, LogName, os.O_RDWR)
 	if err != nil {
 		return Rewritten{}, err
 	}
@@ -165,7 +165,7 @@ func (w *rewriting) payloads() error {
 
 // payload takes secrets out of one payload, and remembers its digests.
 func (w *rewriting) payload(name string) error {
-	from, err := openRegular(w.root, name, os.O_RDONLY)
+	from, err := openRegular(w.root.OpenFile, name, os.O_RDONLY)
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (w *rewriting) payload(name string) error {
 
 // sealed takes the secrets that the redactor finds out of a sealed file. One that this user cannot open is removed.
 func (w *rewriting) sealed(name string) error {
-	from, err := openRegular(w.root, name, os.O_RDONLY)
+	from, err := openRegular(w.root.OpenFile, name, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

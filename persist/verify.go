@@ -9,8 +9,6 @@ import (
 	"io"
 	"os"
 
-	"golang.org/x/sys/unix"
-
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
 )
@@ -51,7 +49,7 @@ func verify(r io.Reader, each func(Entry)) (Report, error) {
 // VerifyFile verifies the journal at path. It takes no lock: the line that a live session is writing counts as
 // incomplete.
 func VerifyFile(path string) (Report, error) {
-	f, err := openFile(path)
+	f, err := openRegular(os.OpenFile, path, os.O_RDONLY)
 	if err != nil {
 		return Report{}, err
 	}
@@ -62,7 +60,7 @@ func VerifyFile(path string) (Report, error) {
 // HashOf returns the hash of the record seq of the journal at path, in hexadecimal. It reads the journal up to there and
 // checks nothing else.
 func HashOf(path string, seq int64) (string, error) {
-	f, err := openFile(path)
+	f, err := openRegular(os.OpenFile, path, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}
@@ -80,19 +78,6 @@ func HashOf(path string, seq int64) (string, error) {
 			return hex.EncodeToString(h[:]), nil
 		}
 	}
-}
-
-// openFile opens a regular file.
-func openFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file", path))
-	}
-	return f, nil
 }
 
 // record is the part of a line that is kept while the neighbouring lines are checked.

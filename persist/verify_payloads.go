@@ -25,7 +25,7 @@ type Payloads struct {
 // refer to: each must exist and have the digest in its record. Payloads without a record are checked only if there are
 // no records at all: then the records were lost. The error is one of the journal.
 func VerifySession(dir string) (Report, Payloads, error) {
-	f, err := openFile(filepath.Join(dir, LogName))
+	f, err := openRegular(os.OpenFile, filepath.Join(dir, LogName), os.O_RDONLY)
 	if err != nil {
 		return Report{}, Payloads{}, err
 	}
