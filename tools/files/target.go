@@ -47,22 +47,19 @@ func (t *target) exists() bool { return t.file != nil }
 
 // look opens the target for reading. A missing directory or file is not an error.
 func (s *session) look(p agenttool.Path) (*target, error) {
-	t, err := s.place(p)
-	if err == nil && t.dir != nil {
-		err = t.open(os.O_RDONLY)
-	}
-	if err != nil {
-		t.close()
-		return nil, err
-	}
-	return t, nil
+	return s.reach(p, func(t *target) error { return t.open(os.O_RDONLY) })
 }
 
 // acquire opens the target for a change and locks it.
 func (s *session) acquire(ctx context.Context, p agenttool.Path) (*target, error) {
+	return s.reach(p, func(t *target) error { return t.lock(ctx, s.options.LockTimeout) })
+}
+
+// reach calls take with the target of p if its directory is there.
+func (s *session) reach(p agenttool.Path, take func(*target) error) (*target, error) {
 	t, err := s.place(p)
 	if err == nil && t.dir != nil {
-		err = t.lock(ctx, s.options.LockTimeout)
+		err = take(t)
 	}
 	if err != nil {
 		t.close()
