@@ -11,6 +11,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/locale"
+	"toolhost/agenttool/visible"
 )
 
 // Beyond these limits a command line is not analysed and its facts are unknown.
@@ -146,7 +147,7 @@ func understood(text string) parseResult {
 // splitsBytes returns where a non-ASCII text may select a locale that takes a quote or a backslash for a part of the character
 // before it; -1 if nowhere. The locales of the environment do not do that.
 func splitsBytes(text string) int {
-	if isASCII(text) {
+	if visible.ASCII(text) {
 		return -1
 	}
 	for _, beginning := range [...]string{"LC_", "LANG"} {
@@ -176,15 +177,6 @@ func splitsBytes(text string) int {
 
 // localeBytes are those of the name of a locale.
 const localeBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.@-"
-
-func isASCII(text string) bool {
-	for i := range len(text) {
-		if text[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
-}
 
 // textParser is a parser with its input.
 type textParser struct {

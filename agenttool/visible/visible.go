@@ -177,7 +177,7 @@ func written(r rune) string {
 // Mixed returns the words of s that have letters of Latin and of an alphabet that looks like it: one may be taken for
 // another word. At most five are returned, each once.
 func Mixed(s string) []string {
-	if !wide(s) {
+	if ASCII(s) {
 		return nil
 	}
 	var words []string
@@ -196,12 +196,12 @@ func Mixed(s string) []string {
 	return words
 }
 
-// wide reports whether s holds more than ASCII.
-func wide(s string) bool {
+// ASCII reports whether s holds nothing else.
+func ASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
-			return true
+			return false
 		}
 	}
-	return false
+	return true
 }

@@ -4,16 +4,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolhost/agenttool/visible"
 )
 
 // fold returns the name as a file system that ignores case compares it: lower case, without the characters that such
 // file systems skip, ligatures and sharp s spelled out (".ßh" opens ".ssh" on ext4 with casefold). It may unite more
 // names than any one file system does; bytes that are no UTF-8 stay. A folded path folds to itself.
 func fold(name string) string {
-	for i := range len(name) {
-		if name[i] >= utf8.RuneSelf {
-			return foldSlowly(name)
-		}
+	if !visible.ASCII(name) {
+		return foldSlowly(name)
 	}
 	return strings.ToLower(name)
 }

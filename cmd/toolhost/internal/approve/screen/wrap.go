@@ -111,7 +111,7 @@ func cut(line approve.Line) []approve.Line {
 
 // height is how many rows a line takes.
 func height(line approve.Line, width int) int {
-	if len(line.Text) <= width && ascii(line.Text) {
+	if len(line.Text) <= width && visible.ASCII(line.Text) {
 		return 1
 	}
 	return len(wrap(line, width))
@@ -120,7 +120,7 @@ func height(line approve.Line, width int) int {
 // wrap breaks a line into rows; each further one begins with ↪. Prose is broken at a blank, which stays where it was; commands
 // and diffs fill their rows.
 func wrap(line approve.Line, width int) []row {
-	if len(line.Text) <= width && ascii(line.Text) {
+	if len(line.Text) <= width && visible.ASCII(line.Text) {
 		return []row{{line.Kind, line.Text}}
 	}
 	var rows []row
@@ -184,19 +184,10 @@ func cell(s string) string {
 
 // columns is how many columns of a terminal s takes.
 func columns(s string) int {
-	if ascii(s) {
+	if visible.ASCII(s) {
 		return len(s)
 	}
 	return ansi.StringWidthWc(s)
-}
-
-func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 // fit cuts s to a width, with … where something was cut.
