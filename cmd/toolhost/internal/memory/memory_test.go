@@ -2,8 +2,12 @@ package memory
 
 import (
 	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 	"testing/fstest"
+	"time"
 )
 
 // TestGroupMemory: the least limit on the way from a process's control group to the root counts, in each layout of control groups.
@@ -38,5 +42,24 @@ func TestGroupMemory(t *testing.T) {
 				t.Errorf("%d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestStart: the first collection of a process comes late, and those after it as usual.
+func TestStart(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+	percent := func() uint64 {
+		s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64()
+	}
+	Start()
+	if n := percent(); n != shortPercent {
+		t.Errorf("at the start the collector waits for %d percent, want %d", n, shortPercent)
+	}
+	for end := time.Now().Add(time.Minute); percent() != gcPercent; time.Sleep(time.Millisecond) {
+		if runtime.GC(); time.Now().After(end) {
+			t.Fatalf("after a collection it waits for %d percent, want %d", percent(), gcPercent)
+		}
 	}
 }
