@@ -21,7 +21,7 @@ func containsAll(all, wanted []Process) bool {
 func TestMarked(t *testing.T) {
 	cmd := exec.Command("sh", "-c",
 		"setsid sleep 300 & env -u PROC_TEST_MARK sleep 301 & PROC_TEST_MARK=no sleep 302 & read x")
-	cmd.Env = append(os.Environ(), "XPROC_TEST_MARK=wrong", "PROC_TEST_MARK=a b\n=c", "PROC_TEST_MARKS=wrong")
+	cmd.Env = append(os.Environ(), "XPROC_TEST_MARK=wrong", "PROC_TEST_MARK=a b\n=c", "PROC_TEST_MARKS=wrong", "PROC_TEST_OTHER=other")
 	j := start(t, false, cmd)
 	if !eventually(hang, func() bool {
 		names := []string{}
@@ -41,6 +41,9 @@ func TestMarked(t *testing.T) {
 	})
 	if len(want) != 2 || len(got) != 2 || !containsAll(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if all := j.all(); !containsAll(Marked(func(v string) bool { return v == "other" }, "PROC_TEST_MARK", "PROC_TEST_OTHER"), all) {
+		t.Errorf("by the second of two names not all of %+v are found", all)
 	}
 	if !slices.Contains(asked, "no") || slices.Contains(asked, "wrong") {
 		t.Errorf("asked for %q", asked)
