@@ -65,14 +65,7 @@ type question struct {
 }
 
 // done reports whether the question needs no answer any more.
-func (q *question) done() bool {
-	select {
-	case <-q.over:
-		return true
-	default:
-		return false
-	}
-}
+func (q *question) done() bool { return closed(q.over) }
 
 // endsWithin reports whether the call has ended, at the latest soon.
 func (f *landing) endsWithin(d time.Duration) bool {
@@ -178,10 +171,8 @@ type flights struct {
 func (f *flights) add(one *flight) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	select {
-	case <-one.ended:
+	if one.over() {
 		return true
-	default:
 	}
 	if f.all == nil {
 		f.all = map[string]*flight{}
@@ -234,9 +225,12 @@ func (f *flights) calling(session string) bool {
 }
 
 // over reports whether the call has ended.
-func (f *landing) over() bool {
+func (f *landing) over() bool { return closed(f.ended) }
+
+// closed reports whether a channel that nothing is sent to is closed.
+func closed(c <-chan struct{}) bool {
 	select {
-	case <-f.ended:
+	case <-c:
 		return true
 	default:
 		return false
