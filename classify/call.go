@@ -151,17 +151,6 @@ func here(sh *shell, base string, argv []program.Word) []program.Word {
 	return argv
 }
 
-// trustedName returns the name under which a program is described: names without a slash, and those in the
-// directories that only the system writes.
-func trustedName(name string) (string, bool) {
-	for _, dir := range []string{"/bin/", "/usr/bin/"} {
-		if base, ok := strings.CutPrefix(name, dir); ok && base != "" && !strings.Contains(base, "/") {
-			return base, true
-		}
-	}
-	return name, !strings.Contains(name, "/")
-}
-
 // use records what one run of a program does, and analyses what it runs.
 func (w *walk) use(argv []program.Word, u *program.Use) {
 	effects{&w.shell}.done(argv, u)

@@ -15,33 +15,11 @@
 package classify
 
 import (
-	"strings"
-
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
-
-// Context is where a command line would run. Both paths are absolute and clean; an empty one is unknown.
-type Context struct {
-	Dir  string // the working directory, against which paths are resolved as cd moves it
-	Home string // the value of ~ and $HOME
-
-	// Git holds the result of checking the disk at places where git runs as a reader: "" if git runs no program there that
-	// configuration names, else the reason. Of the places that are missing here, only Dir itself is taken to be fine.
-	Git map[agenttool.GitRun]string
-}
-
-// Disk is the caller's knowledge of the disk besides names of files.
-type Disk struct {
-	// Prints maps commands, their words joined by blanks, to their output in Context.Dir, without the newline.
-	Prints map[string]string
-	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
-	PlainTags bool
-	// Absent reports whether the files are absent in a directory that settle what a use is. nil: that is not known.
-	Absent func(dir string, of program.ConditionalUse) bool
-}
 
 // Looked is [Command] for a caller who can check the disk. Command assumes nothing about names of files that are not in the text.
 // Looked assumes about them the conditions in Facts.Globs, and the facts hold only if the caller checks these on disk. It is not ok
@@ -102,28 +80,6 @@ func (w *walk) run(text string) {
 	w.strict(tree.stmts)
 }
 
-// joinedLines joins lines at a backslash that no other one escapes.
-func joinedLines(text string) string {
-	if !strings.Contains(text, "\\\n") {
-		return text
-	}
-	var b strings.Builder
-	rest := text
-	for rest != "" {
-		at := strings.IndexByte(rest, '\\')
-		if at < 0 || at+1 >= len(rest) {
-			break
-		}
-		b.WriteString(rest[:at])
-		if pair := rest[at : at+2]; pair != "\\\n" {
-			b.WriteString(pair)
-		}
-		rest = rest[at+2:]
-	}
-	b.WriteString(rest)
-	return b.String()
-}
-
 func (w *walk) strict(stmts []*syntax.Stmt) {
 	defer func() {
 		if recover() != nil {
@@ -143,6 +99,21 @@ func (w *walk) facts() agenttool.Facts {
 		w.touches(w.codes)
 	}
 	return w.report()
+}
+
+// free gives the memory of a walk to the next one.
+func (w *walk) free() {
+	if cap(w.argvs)+cap(w.parts)+cap(w.reads.list) > 3*manyWords {
+		return
+	}
+	clear(w.argvs)
+	clear(w.parts)
+	clear(w.reads.list)
+	w.parsing.Free(0)
+	parts, reads := w.parts[:0], w.reads.list[:0]
+	*w = walk{scratch: scratch{w.parsing, w.argvs[:0], append(w.scopes, w.scope)}}
+	w.parts, w.reads.list = parts, reads
+	walks.Put(w)
 }
 
 // lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of

@@ -7,9 +7,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// effects records what one run of a program does by itself.
-type effects struct{ *shell }
-
 // done records what one run of a program does by itself.
 func (sh effects) done(argv []program.Word, u *program.Use) {
 	name, own := argv[0], ownMachine(u)

@@ -13,15 +13,6 @@ import (
 // endlessDevices are read without end. The value says whether there are lines among what is read.
 var endlessDevices = map[string]bool{"/dev/zero": false, "/dev/full": false, "/dev/random": true, "/dev/urandom": true}
 
-// ending says when a later part of a pipeline stops reading, which ends the parts before it.
-type ending uint8
-
-const (
-	endsNever ending = iota
-	endsLines        // after so many lines
-	endsBytes        // after so many bytes
-)
-
 // streaming are programs that copy their input to their output as it comes, and end when their output closes.
 var streaming = program.WordSet("cat tr fold cut base64 base32 od xxd hexdump hd rev nl tee dd stdbuf iconv expand unexpand")
 

@@ -23,14 +23,6 @@ type extractor struct {
 	few    [24]int // memory for nodes
 }
 
-const (
-	maxDestroyed = 16
-	maxMentions  = 20_000
-	maxLooks     = 20_000 // words looked at, again behind each wrapper
-	maxScanned   = 500    // words of one command
-	maxTexts     = 10     // texts in one another
-)
-
 // extract gathers from a text that is parsed; from one that cannot be to its end, by its tree as far as that goes, and from the
 // rest as well as can be done without.
 func (g *extractor) extract(text string, tree parseResult) {
@@ -337,4 +329,43 @@ func (g *extractor) text(text string, at syntax.Pos, surely bool) {
 	}
 	g.texts--
 	g.inner = inner
+}
+
+// assign notes the value that an assignment sets.
+func (g *extractor) assign(x *syntax.Assign) {
+	if x.Name == nil || x.Naked {
+		return
+	}
+	if x.Index != nil {
+		reevaluator{g}.unquoted(x.Index)
+	}
+	g.unsure = false
+	name, text := x.Name.Value, g.value(x)
+	torn := g.unsure || setByBash(name)
+	g.assigned = append(g.assigned, name)
+	if program.CommandVariable(name) {
+		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
+	}
+	if name == "IFS" {
+		g.loose, g.again = true, g.again || len(g.vars) > 0 // how words are split is not known any more
+	}
+	reevaluator{g}.evaluated(text, x.Pos())
+	old, known := g.vars[name]
+	if x.Append {
+		text = old + text
+	}
+	switch {
+	case x.Index != nil, x.Array != nil, len(text) > maxValue, strings.Contains(text, agenttool.Unread), len(g.vars) >= maxVars && !known:
+		g.lose(name)
+		return
+	case known && old != text:
+		g.tear(name)
+		g.again = true
+	}
+	if g.vars == nil {
+		g.vars = map[string]string{}
+	}
+	if g.vars[name] = text; torn {
+		g.tear(name)
+	}
 }

@@ -10,9 +10,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// maxSplit is how many words of one command are taken from a text that cannot be parsed.
-const maxSplit = 64
-
 // splitter splits a text that cannot be parsed, without a grammar. It treats every byte that may separate commands as a separator,
 // quoted or not, and drops quotes.
 type splitter struct {
@@ -109,10 +106,6 @@ func (s *splitter) expansion() {
 	}
 	s.at += n
 	s.word, s.begun = append(s.word, agenttool.Unread...), true
-}
-
-func isNameByte(c byte) bool {
-	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
 }
 
 func trimByte(word []byte, c byte) []byte {

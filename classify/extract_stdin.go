@@ -279,18 +279,6 @@ func (sp *speller) takerOf(call *syntax.CallExpr) program.Language {
 	return ""
 }
 
-// asSpelt reports whether echo or printf print their words as they are spelled, with a blank between them.
-func asSpelt(words []*syntax.Word, argv []string) bool {
-	for i, word := range words[1:] {
-		text := argv[i+1]
-		if hasPattern(word) || hasBrace(word) || strings.HasPrefix(text, "~") || strings.IndexByte(text, '\\') >= 0 ||
-			expands(word) && (text == "" || strings.ContainsAny(text, "*?[")) || i == 0 && strings.HasPrefix(text, "-") && text != "-n" {
-			return false
-		}
-	}
-	return argv[0] == "echo" || len(argv) == 2 && !strings.Contains(argv[1], "%") || len(argv) == 3 && argv[1] == "%s"
-}
-
 // prints reports whether a command prints its arguments.
 func prints(call *syntax.CallExpr) bool {
 	if len(call.Args) < 2 {

@@ -203,9 +203,6 @@ func (g foreign) generated(argv []string, at syntax.Pos) {
 	}
 }
 
-// unknownMark stands for unknown text in a text that is parsed again: a code point that is no character.
-const unknownMark = "\U0010FFFF"
-
 // removingCalls are spellings of calls in scripts that remove files or data.
 var removingCalls = []string{
 	"rmtree", "os.remove", "os.unlink", "os.rmdir", "os.removedirs", ".unlink(", "unlink(", "unlink ", "unlinkSync",

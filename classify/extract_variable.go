@@ -32,45 +32,6 @@ func (sp *speller) value(x *syntax.Assign) string {
 	return sp.atHome(x.Value.Parts, sp.spelling(x.Value.Parts))
 }
 
-// assign notes the value that an assignment sets.
-func (g *extractor) assign(x *syntax.Assign) {
-	if x.Name == nil || x.Naked {
-		return
-	}
-	if x.Index != nil {
-		reevaluator{g}.unquoted(x.Index)
-	}
-	g.unsure = false
-	name, text := x.Name.Value, g.value(x)
-	torn := g.unsure || setByBash(name)
-	g.assigned = append(g.assigned, name)
-	if program.CommandVariable(name) {
-		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
-	}
-	if name == "IFS" {
-		g.loose, g.again = true, g.again || len(g.vars) > 0 // how words are split is not known any more
-	}
-	reevaluator{g}.evaluated(text, x.Pos())
-	old, known := g.vars[name]
-	if x.Append {
-		text = old + text
-	}
-	switch {
-	case x.Index != nil, x.Array != nil, len(text) > maxValue, strings.Contains(text, agenttool.Unread), len(g.vars) >= maxVars && !known:
-		g.lose(name)
-		return
-	case known && old != text:
-		g.tear(name)
-		g.again = true
-	}
-	if g.vars == nil {
-		g.vars = map[string]string{}
-	}
-	if g.vars[name] = text; torn {
-		g.tear(name)
-	}
-}
-
 // setByBash reports whether bash itself gives a variable what it holds.
 func setByBash(name string) bool {
 	switch name {

@@ -414,3 +414,18 @@ func (sp *speller) literals(words []*syntax.Word) []string {
 	}
 	return list
 }
+
+// asSpelt reports whether echo or printf print their words as they are spelled, with a blank between them.
+func asSpelt(words []*syntax.Word, argv []string) bool {
+	for i, word := range words[1:] {
+		text := argv[i+1]
+		if hasPattern(word) || hasBrace(word) || strings.HasPrefix(text, "~") || strings.IndexByte(text, '\\') >= 0 ||
+			expands(word) && (text == "" || strings.ContainsAny(text, "*?[")) || i == 0 && strings.HasPrefix(text, "-") && text != "-n" {
+			return false
+		}
+	}
+	return argv[0] == "echo" || len(argv) == 2 && !strings.Contains(argv[1], "%") || len(argv) == 3 && argv[1] == "%s"
+}
+
+// unknownMark stands for unknown text in a text that is parsed again: a code point that is no character.
+const unknownMark = "\U0010FFFF"

@@ -195,6 +195,9 @@ func suffix(argv []string, i int) []string {
 	return argv[i:]
 }
 
+// maxSplit is how many words of one command are taken from a text that cannot be parsed.
+const maxSplit = 64
+
 // commandPart returns the index of the word before the first that may be a part of a command, -1 if there is none.
 func commandPart(carried program.CarriedCode, argv []string) int {
 	if len(carried.Behind) > 0 || carried.Never {

@@ -1,8 +1,6 @@
 package classify
 
 import (
-	"slices"
-
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
@@ -192,13 +190,6 @@ func (rec *record) tell(r agenttool.Reason) {
 		rec.told += len(r.Text)
 		rec.parts[rec.part].Reasons = addReason(rec.parts[rec.part].Reasons, r)
 	}
-}
-
-func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
-	if len(list) >= maxReasons || slices.Contains(list, r) {
-		return list
-	}
-	return append(list, r)
 }
 
 // anywhere stands for a directory that is not known.

@@ -1,6 +1,8 @@
 package classify
 
 import (
+	"slices"
+
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
@@ -51,3 +53,26 @@ type code struct {
 }
 
 const maxCodes = 16
+
+const (
+	maxDestroyed = 16
+	maxMentions  = 20_000
+	maxLooks     = 20_000 // words looked at, again behind each wrapper
+	maxScanned   = 500    // words of one command
+	maxTexts     = 10     // texts in one another
+)
+
+// extraction is the result of the lenient analysis.
+type extraction struct {
+	destroyed   []agenttool.Reason
+	codes       []code
+	mentions    [][]string
+	unmentioned bool
+}
+
+func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
+	if len(list) >= maxReasons || slices.Contains(list, r) {
+		return list
+	}
+	return append(list, r)
+}

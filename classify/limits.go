@@ -130,20 +130,6 @@ type parseResult struct {
 	reason   agenttool.Reason
 }
 
-// understood parses a text, and doubts the tree if an outline that is read without the parser is not the same.
-func understood(text string) parseResult {
-	p := parse(text)
-	if p.failed {
-		return p
-	}
-	if reason, ok := disagrees(text, p.stmts); !ok {
-		p.failed, p.doubtful, p.reason = true, true, reason
-	} else if at := splitsBytes(text); at >= 0 {
-		p.failed, p.doubtful, p.reason = true, true, reasonAt(text, at, "in another locale bash may read this in another way")
-	}
-	return p
-}
-
 // splitsBytes returns where a non-ASCII text may select a locale that takes a quote or a backslash for a part of the character
 // before it; -1 if nowhere. The locales of the environment do not do that.
 func splitsBytes(text string) int {
@@ -218,4 +204,35 @@ func parseReason(err error) agenttool.Reason {
 			Line: int(dialect.Pos.Line()), Column: int(dialect.Pos.Col())}
 	}
 	return agenttool.Reason{Text: "the command line cannot be parsed: " + err.Error()}
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= '0' && c <= '9'
+}
+
+const (
+	globBytes  = "*?[]\\"
+	splitBytes = " \t\n"
+)
+
+// joinedLines joins lines at a backslash that no other one escapes.
+func joinedLines(text string) string {
+	if !strings.Contains(text, "\\\n") {
+		return text
+	}
+	var b strings.Builder
+	rest := text
+	for rest != "" {
+		at := strings.IndexByte(rest, '\\')
+		if at < 0 || at+1 >= len(rest) {
+			break
+		}
+		b.WriteString(rest[:at])
+		if pair := rest[at : at+2]; pair != "\\\n" {
+			b.WriteString(pair)
+		}
+		rest = rest[at+2:]
+	}
+	b.WriteString(rest)
+	return b.String()
 }

@@ -9,13 +9,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// listing is names of files that a command prints and another one reads, as [program.Listing] says. Only what looks at the disk can rely
-// on them: a name may hold what parts it, or look like an option.
-type listing struct {
-	program.Listing
-	dir string // the directory that the names are relative to
-}
-
 // Characters that split or change a name on a line, by its reader.
 const (
 	lineBreakers  = "\n\\"

@@ -204,10 +204,6 @@ func oneOf(items []program.Word) value {
 	return v
 }
 
-func allStatic(words []program.Word) bool {
-	return !slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static })
-}
-
 // allNamed reports whether each of the words is known, or is a pattern of names.
 func allNamed(words []program.Word) bool {
 	return !slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static && !word.Glob })

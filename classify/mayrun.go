@@ -256,3 +256,14 @@ func spelledWords(words []program.Word) []string {
 	}
 	return list
 }
+
+// trustedName returns the name under which a program is described: names without a slash, and those in the
+// directories that only the system writes.
+func trustedName(name string) (string, bool) {
+	for _, dir := range []string{"/bin/", "/usr/bin/"} {
+		if base, ok := strings.CutPrefix(name, dir); ok && base != "" && !strings.Contains(base, "/") {
+			return base, true
+		}
+	}
+	return name, !strings.Contains(name, "/")
+}

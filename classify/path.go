@@ -9,16 +9,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// access is the kind of use of a path.
-type access uint8
-
-const (
-	contents access = iota // it is read
-	names                  // its name and its attributes are read
-	written                // it is made or changed
-	follows                // git notes in it which branches its branches follow
-)
-
 // read records that a path is read.
 func (sh *shell) read(word program.Word) { sh.visit(contents, word) }
 

@@ -17,6 +17,16 @@ type places struct {
 	locks   []agenttool.Lock
 }
 
+// access is the kind of use of a path.
+type access uint8
+
+const (
+	contents access = iota // it is read
+	names                  // its name and its attributes are read
+	written                // it is made or changed
+	follows                // git notes in it which branches its branches follow
+)
+
 // pathSet is a list of paths without duplicates.
 type pathSet struct {
 	list []agenttool.Path

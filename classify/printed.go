@@ -376,3 +376,43 @@ func dirName(text string) string {
 	}
 	return "/"
 }
+
+func allStatic(words []program.Word) bool {
+	return !slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static })
+}
+
+// printsNumber reports whether the statements print one number and nothing else: they end in wc of stdin.
+func printsNumber(list []*syntax.Stmt) bool {
+	if len(list) != 1 || list[0].Negated || list[0].Background {
+		return false
+	}
+	stmt := list[0]
+	for {
+		pipe, ok := stmt.Cmd.(*syntax.BinaryCmd)
+		if !ok || pipe.Op != syntax.Pipe {
+			break
+		}
+		stmt = pipe.Y
+	}
+	call, ok := stmt.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 2 || len(call.Assigns) > 0 || call.Args[0].Lit() != "wc" {
+		return false
+	}
+	for _, r := range stmt.Redirs {
+		if r.Op != syntax.RdrIn {
+			return false
+		}
+	}
+	switch call.Args[1].Lit() {
+	case "-l", "-w", "-c", "-m":
+		return true
+	}
+	return false
+}
+
+func onlyPart(parts []syntax.WordPart) syntax.WordPart {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return nil
+}

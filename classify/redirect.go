@@ -200,10 +200,3 @@ func quotedDelimiter(word *syntax.Word) bool {
 	}
 	return false
 }
-
-func onlyPart(parts []syntax.WordPart) syntax.WordPart {
-	if len(parts) == 1 {
-		return parts[0]
-	}
-	return nil
-}

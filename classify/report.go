@@ -6,14 +6,6 @@ import (
 	"toolhost/agenttool"
 )
 
-// extraction is the result of the lenient analysis.
-type extraction struct {
-	destroyed   []agenttool.Reason
-	codes       []code
-	mentions    [][]string
-	unmentioned bool
-}
-
 func (rec *repositories) inferred() []string {
 	n := len(inferred)
 	if !rec.gitConfig {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -20,6 +21,13 @@ type scope struct {
 	given     bool   // programs find a variable that may mean something to them
 	vanishing bool   // a glob that matches nothing may become no word
 	captured  bool   // stdout surely is no terminal: a pipe or a file
+}
+
+// listing is names of files that a command prints and another one reads, as [program.Listing] says. Only what looks at the disk can rely
+// on them: a name may hold what parts it, or look like an option.
+type listing struct {
+	program.Listing
+	dir string // the directory that the names are relative to
 }
 
 // workdir is the known state of the working directory.
@@ -236,4 +244,66 @@ func same(a, b *scope) bool {
 	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.lines == b.lines && a.input == b.input &&
 		len(a.params) == len(b.params) && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.old, b.old) &&
 		maps.Equal(a.vars, b.vars) && maps.Equal(a.funcs, b.funcs)
+}
+
+// ownNames are names in capitals that scripts use for variables of their own; no program reads them from the environment.
+var ownNames = program.WordSet("FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO")
+
+// ownName reports whether a name is one that people give to variables of their own: in small letters, short of those
+// that bash and programs know, a single letter, or one of a few words.
+func ownName(name string) bool {
+	if !plainName(name) {
+		return false
+	}
+	if name == strings.ToUpper(name) && strings.ToLower(name) != name {
+		return len(name) == 1 || ownNames[name]
+	}
+	if name != strings.ToLower(name) || name == "_" {
+		return false
+	}
+	for _, beginning := range []string{"npm_", "pnpm_", "yarn_", "nix_", "cargo_", "git_", "fish_", "bash_"} {
+		if strings.HasPrefix(name, beginning) {
+			return false
+		}
+	}
+	switch name {
+	case "histchars", "auto_resume", "allow_null_glob_expansion", "command_oriented_history", "hostname_completion_file",
+		"glob_dot_filenames", "noclobber", "nolinks", "notify", "history_control":
+		return false
+	}
+	return !strings.HasSuffix(name, "_proxy")
+}
+
+// known returns the value of a variable that is set to a word.
+func known(word program.Word) value {
+	switch {
+	case word.Static:
+		return value{kind: static, text: word.Text}
+	case word.Number && !word.Many:
+		return value{kind: number}
+	case word.Number:
+		return value{kind: count}
+	case word.Lines:
+		return value{kind: numerals}
+	case word.Token:
+		return value{kind: tokenText}
+	case word.Text != "":
+		return value{kind: begins, text: word.Text}
+	}
+	return value{}
+}
+
+// inherited are variables that programs are given anyway, or that the shell obeys itself.
+var inherited = program.WordSet(`PATH HOME SHELL ENV BASH_ENV CDPATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PS4 PROMPT_COMMAND EXECIGNORE BASH_LOADABLES_PATH
+	XDG_CONFIG_HOME TERMINFO PYTHONPATH NODE_OPTIONS GOFLAGS EDITOR VISUAL PAGER`)
+
+// plainName reports whether a name is one that a variable may have.
+func plainName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return s != ""
 }

@@ -1,10 +1,6 @@
 package classify
 
-import (
-	"sync"
-
-	"toolhost/classify/program"
-)
+import "toolhost/classify/program"
 
 // scratch is memory of one analysis that the next one reuses. The result of an analysis never refers to it.
 type scratch struct {
@@ -14,18 +10,6 @@ type scratch struct {
 }
 
 const manyWords = 64
-
-var walks = sync.Pool{New: func() any { return new(walk) }}
-
-// newWalk returns a walk at the beginning of a command line. The caller frees it.
-func newWalk(in Context) *walk {
-	w := walks.Get().(*walk)
-	w.ctx, w.part, w.scope = in, -1, w.copied(&scope{workdir: workdir{start: in.Dir}})
-	if in.Dir != "" {
-		w.scope.dirs = []string{in.Dir}
-	}
-	return w
-}
 
 // room returns an empty list with room for some words.
 func (s *scratch) room(n int) []program.Word {

@@ -9,6 +9,26 @@ import (
 	"toolhost/classify/program"
 )
 
+// Context is where a command line would run. Both paths are absolute and clean; an empty one is unknown.
+type Context struct {
+	Dir  string // the working directory, against which paths are resolved as cd moves it
+	Home string // the value of ~ and $HOME
+
+	// Git holds the result of checking the disk at places where git runs as a reader: "" if git runs no program there that
+	// configuration names, else the reason. Of the places that are missing here, only Dir itself is taken to be fine.
+	Git map[agenttool.GitRun]string
+}
+
+// Disk is the caller's knowledge of the disk besides names of files.
+type Disk struct {
+	// Prints maps commands, their words joined by blanks, to their output in Context.Dir, without the newline.
+	Prints map[string]string
+	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
+	PlainTags bool
+	// Absent reports whether the files are absent in a directory that settle what a use is. nil: that is not known.
+	Absent func(dir string, of program.ConditionalUse) bool
+}
+
 // shell is the shell at one point of the command line, with the findings so far.
 type shell struct {
 	record
@@ -21,6 +41,9 @@ type shell struct {
 	endings
 	texts int // depth of nested texts that are only searched for code that they may run
 }
+
+// effects records what one run of a program does by itself.
+type effects struct{ *shell }
 
 // setting is the place where the command line runs.
 type setting struct {
@@ -169,3 +192,12 @@ func (sh *shell) goTo(dir *program.Word) {
 		sh.scope.dirs = sh.relative(dir.Text)
 	}
 }
+
+// ending says when a later part of a pipeline stops reading, which ends the parts before it.
+type ending uint8
+
+const (
+	endsNever ending = iota
+	endsLines        // after so many lines
+	endsBytes        // after so many bytes
+)

@@ -9,18 +9,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// field is one word while it is put together.
-type field struct {
-	text  []byte // known beginning of the word; all of it while open is false
-	open  bool   // something that is not known was seen
-	many  bool   // it may become no word or several
-	plain bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
-	globbing
-	lonePart
-	tokenStart
-	sampling
-}
-
 // globbing describes a glob in a word.
 type globbing struct {
 	glob    bool   // nothing but a glob is not known
@@ -75,20 +63,6 @@ func (w expander) fields(words []*syntax.Word) []program.Word {
 	return list
 }
 
-// plainText returns the text of a word without quotes and expansions.
-func plainText(word *syntax.Word) (string, bool) {
-	if len(word.Parts) != 1 {
-		return "", false
-	}
-	switch x := word.Parts[0].(type) {
-	case *syntax.Lit:
-		return x.Value, !strings.ContainsAny(x.Value, globBytes+"~$`")
-	case *syntax.SglQuoted:
-		return x.Value, !x.Dollar
-	}
-	return "", false
-}
-
 // appendFields expands one word without braces.
 func (w expander) appendFields(list []program.Word, word *syntax.Word) []program.Word {
 	if text, ok := plainText(word); ok {
@@ -141,11 +115,6 @@ func (w expander) splitVariable(word *syntax.Word) ([]program.Word, bool) {
 	return list, true
 }
 
-const (
-	globBytes  = "*?[]\\"
-	splitBytes = " \t\n"
-)
-
 // single expands a word that stays one word and is no pattern of file names: a value, a here-string, the subject of
 // case or [[. The word is Many only if it is a Number that may be empty.
 func (w expander) single(word *syntax.Word) program.Word {
@@ -164,100 +133,6 @@ func (w expander) single(word *syntax.Word) program.Word {
 
 // text expands a word only to analyse the code in it.
 func (w expander) text(word *syntax.Word) { w.single(word) }
-
-func (f *field) word(at syntax.Pos) program.Word {
-	word := program.Word{Text: string(f.text), Static: !f.open, Line: int(at.Line()), Column: int(at.Col())}
-	if !f.open {
-		return word
-	}
-	word.Glob, word.Many, word.Local, word.Token = f.glob, f.many, f.local, f.revision()
-	word.Number, word.Lines = f.numeric && f.parts == 1, f.lines && f.parts == 1
-	return word.Shaped(program.Shape{Pattern: f.matches(), Sample: f.sampled()})
-}
-
-// matches returns the pattern of the names that the word becomes, "" if it is not known.
-func (f *field) matches() string {
-	switch {
-	case f.open && f.glob && !f.vague:
-		return string(f.pattern)
-	case f.open && f.parts == 1:
-		return f.matched
-	}
-	return ""
-}
-
-// sampled returns the text with numbers for its unknown pieces, "" if those may be more than numbers.
-func (f *field) sampled() string {
-	if !f.open || f.odd {
-		return ""
-	}
-	return string(f.sample)
-}
-
-// add appends text that is known.
-func (f *field) add(text string) {
-	switch {
-	case !f.open:
-		f.text = append(f.text, text...)
-		return
-	case f.glob:
-		f.pattern = append(f.pattern, program.QuotePattern(text)...)
-	case f.token:
-		f.after = append(f.after, text...)
-	}
-	if !f.odd {
-		f.sample = append(f.sample, text...)
-	}
-}
-
-// revision reports whether the word is a token, and perhaps more that is part of the name of a revision. If the token is missing, the
-// rest is no option either.
-func (f *field) revision() bool {
-	rest := string(f.after)
-	before, _, _ := strings.Cut(rest, ":")
-	return f.open && f.token && !strings.HasPrefix(rest, "-") && !strings.Contains(before, "/")
-}
-
-// number appends a decimal integer; several in lines of their own, or none, if it is not sure.
-func (f *field) number(sure, many bool) {
-	if !f.open {
-		f.sample = append(f.sample, f.text...)
-	}
-	if f.sample = append(f.sample, '0'); !sure {
-		f.sample = append(f.sample[:len(f.sample)-1], '\n', '0')
-	}
-	odd := f.odd
-	f.unknown(many)
-	f.odd = odd
-}
-
-// unknown appends what is not known; many if it may become no word or several.
-func (f *field) unknown(many bool) {
-	if !f.open {
-		f.open, f.glob = true, false
-	}
-	f.glob, f.odd, f.token = false, true, false
-	f.many = f.many || many
-}
-
-// special appends a glob character.
-func (f *field) special(c byte) {
-	if f.plain {
-		f.add(string(c))
-		return
-	}
-	f.odd, f.token = true, false
-	if !f.open {
-		f.open, f.glob = true, true
-		f.local = len(f.text) == 0 // no glob character matches a slash
-		f.pattern = []byte(program.QuotePattern(string(f.text)))
-	}
-	f.many = true
-	f.vague = f.vague || c == '['
-	if n := len(f.pattern); n == 0 || f.pattern[n-1] != '*' || n > 1 && f.pattern[n-2] == '\\' {
-		f.pattern = append(f.pattern, '*')
-	}
-}
 
 // unquoted expands the parts of an unquoted word.
 func (w expander) unquoted(f *field, parts []syntax.WordPart) {
@@ -314,19 +189,6 @@ func (w expander) partOf(f *field, part syntax.WordPart, quoted bool) {
 	}
 }
 
-func (f *field) singleQuoted(x *syntax.SglQuoted) {
-	if !x.Dollar {
-		f.add(x.Value)
-		return
-	}
-	text, ok := ansiC(x.Value)
-	if !ok {
-		f.unknown(false)
-		return
-	}
-	f.add(text)
-}
-
 func (w expander) doubleQuoted(f *field, x *syntax.DblQuoted) {
 	if x.Dollar {
 		w.unknown(`what $"…" becomes depends on a message catalogue`)
@@ -361,50 +223,6 @@ func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 		f.listed = lister{&w.shell}.listedWord()
 	}
 	f.printed(shapeOf(&w.shell, x.Stmts), quoted)
-}
-
-// printed appends the output of a command, of the given shape. It may be empty.
-func (f *field) printed(of shape, quoted bool) {
-	f.numeric, f.blank, f.lines = of == oneNumber, of == oneNumber, of == numberLines
-	switch of {
-	case oneNumber, numberLines:
-		f.number(false, !quoted)
-	case oneToken:
-		token := f.token || !f.open && len(f.text) == 0
-		f.unknown(!quoted)
-		f.token = token
-	default:
-		f.unknown(!quoted)
-	}
-}
-
-// printsNumber reports whether the statements print one number and nothing else: they end in wc of stdin.
-func printsNumber(list []*syntax.Stmt) bool {
-	if len(list) != 1 || list[0].Negated || list[0].Background {
-		return false
-	}
-	stmt := list[0]
-	for {
-		pipe, ok := stmt.Cmd.(*syntax.BinaryCmd)
-		if !ok || pipe.Op != syntax.Pipe {
-			break
-		}
-		stmt = pipe.Y
-	}
-	call, ok := stmt.Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) != 2 || len(call.Assigns) > 0 || call.Args[0].Lit() != "wc" {
-		return false
-	}
-	for _, r := range stmt.Redirs {
-		if r.Op != syntax.RdrIn {
-			return false
-		}
-	}
-	switch call.Args[1].Lit() {
-	case "-l", "-w", "-c", "-m":
-		return true
-	}
-	return false
 }
 
 // pattern expands a pattern of case or [[ only to analyse the code in it.
@@ -450,4 +268,94 @@ func (w expander) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	}
 	w.steps += len(words)
 	return slices.DeleteFunc(words, isEmpty), true
+}
+
+// literal expands unquoted text: backslashes, a tilde, globs. rest holds the later parts of the word.
+func (w expander) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
+	f.parts++
+	f.numeric = false
+	text := lit.Value
+	if first {
+		text = w.tilde(f, joinedLines(text), len(rest) > 0)
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\\':
+			if i+1 == len(text) {
+				w.unknown("a backslash at the end is not the same for all")
+				break
+			}
+			if i++; text[i] != '\n' {
+				f.add(text[i : i+1])
+			}
+		case '*', '?':
+			f.special(c)
+		case '[':
+			switch end := bracketEnd(text[i:]); {
+			case end > 0 && !f.plain:
+				f.special('?')
+				i += end
+			case len(rest) > 0 || strings.Contains(text[i:], "]"):
+				f.special(c)
+			default:
+				f.add("[")
+			}
+		default:
+			f.add(text[i : i+1])
+		}
+	}
+}
+
+// bracketEnd returns the end of the bracket expression at the beginning of text, if it always stands for exactly one character;
+// else 0.
+func bracketEnd(text string) int {
+	first := 1 // a ] here is no end
+	if strings.HasPrefix(text[1:], "!") || strings.HasPrefix(text[1:], "^") {
+		first++
+	}
+	if len(text) <= first+1 {
+		return 0
+	}
+	end := strings.IndexByte(text[first+1:], ']')
+	if end < 0 || strings.ContainsAny(text[first:first+1+end], "/[\\$`") {
+		return 0
+	}
+	return first + 1 + end
+}
+
+// tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and returns the rest.
+// If the word has more parts, a tilde without a slash behind it may not be one.
+func (w expander) tilde(f *field, text string, more bool) string {
+	start := 0
+	if text == "" || text[0] != '~' {
+		eq := strings.IndexByte(text, '=')
+		if !assignsLike(text) || !strings.Contains(text[eq:], "~") {
+			return text
+		}
+		if colon := strings.Contains(text[eq:], ":~"); colon || !strings.HasPrefix(text[eq+1:], "~") {
+			if colon {
+				f.add(text[:eq+1])
+				f.unknown(false)
+			}
+			return text
+		}
+		start = eq + 1
+	}
+	f.add(text[:start])
+	text = text[start:]
+	if text == "~" && !more || strings.HasPrefix(text, "~/") {
+		if w.scope.void == "" && w.ctx.Home != "" {
+			f.add(w.ctx.Home)
+			return text[1:]
+		}
+	}
+	f.unknown(false)
+	return text
+}
+
+// assignsLike reports whether a word that begins with this text looks like an assignment: a=, a+=, a[1]=.
+func assignsLike(text string) bool {
+	name, _, ok := strings.Cut(text, "=")
+	name, _, _ = strings.Cut(strings.TrimSuffix(name, "+"), "[")
+	return ok && plainName(name)
 }

@@ -1,0 +1,227 @@
+package classify
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
+)
+
+// field is one word while it is put together.
+type field struct {
+	text  []byte // known beginning of the word; all of it while open is false
+	open  bool   // something that is not known was seen
+	many  bool   // it may become no word or several
+	plain bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
+	globbing
+	lonePart
+	tokenStart
+	sampling
+}
+
+func (f *field) word(at syntax.Pos) program.Word {
+	word := program.Word{Text: string(f.text), Static: !f.open, Line: int(at.Line()), Column: int(at.Col())}
+	if !f.open {
+		return word
+	}
+	word.Glob, word.Many, word.Local, word.Token = f.glob, f.many, f.local, f.revision()
+	word.Number, word.Lines = f.numeric && f.parts == 1, f.lines && f.parts == 1
+	return word.Shaped(program.Shape{Pattern: f.matches(), Sample: f.sampled()})
+}
+
+// matches returns the pattern of the names that the word becomes, "" if it is not known.
+func (f *field) matches() string {
+	switch {
+	case f.open && f.glob && !f.vague:
+		return string(f.pattern)
+	case f.open && f.parts == 1:
+		return f.matched
+	}
+	return ""
+}
+
+// sampled returns the text with numbers for its unknown pieces, "" if those may be more than numbers.
+func (f *field) sampled() string {
+	if !f.open || f.odd {
+		return ""
+	}
+	return string(f.sample)
+}
+
+// add appends text that is known.
+func (f *field) add(text string) {
+	switch {
+	case !f.open:
+		f.text = append(f.text, text...)
+		return
+	case f.glob:
+		f.pattern = append(f.pattern, program.QuotePattern(text)...)
+	case f.token:
+		f.after = append(f.after, text...)
+	}
+	if !f.odd {
+		f.sample = append(f.sample, text...)
+	}
+}
+
+// revision reports whether the word is a token, and perhaps more that is part of the name of a revision. If the token is missing, the
+// rest is no option either.
+func (f *field) revision() bool {
+	rest := string(f.after)
+	before, _, _ := strings.Cut(rest, ":")
+	return f.open && f.token && !strings.HasPrefix(rest, "-") && !strings.Contains(before, "/")
+}
+
+// number appends a decimal integer; several in lines of their own, or none, if it is not sure.
+func (f *field) number(sure, many bool) {
+	if !f.open {
+		f.sample = append(f.sample, f.text...)
+	}
+	if f.sample = append(f.sample, '0'); !sure {
+		f.sample = append(f.sample[:len(f.sample)-1], '\n', '0')
+	}
+	odd := f.odd
+	f.unknown(many)
+	f.odd = odd
+}
+
+// unknown appends what is not known; many if it may become no word or several.
+func (f *field) unknown(many bool) {
+	if !f.open {
+		f.open, f.glob = true, false
+	}
+	f.glob, f.odd, f.token = false, true, false
+	f.many = f.many || many
+}
+
+// special appends a glob character.
+func (f *field) special(c byte) {
+	if f.plain {
+		f.add(string(c))
+		return
+	}
+	f.odd, f.token = true, false
+	if !f.open {
+		f.open, f.glob = true, true
+		f.local = len(f.text) == 0 // no glob character matches a slash
+		f.pattern = []byte(program.QuotePattern(string(f.text)))
+	}
+	f.many = true
+	f.vague = f.vague || c == '['
+	if n := len(f.pattern); n == 0 || f.pattern[n-1] != '*' || n > 1 && f.pattern[n-2] == '\\' {
+		f.pattern = append(f.pattern, '*')
+	}
+}
+
+func (f *field) singleQuoted(x *syntax.SglQuoted) {
+	if !x.Dollar {
+		f.add(x.Value)
+		return
+	}
+	text, ok := ansiC(x.Value)
+	if !ok {
+		f.unknown(false)
+		return
+	}
+	f.add(text)
+}
+
+// quotedLiteral expands text in double quotes or in a here-document, where a backslash quotes only the escapable.
+func (f *field) quotedLiteral(text, escapable string) {
+	f.numeric = false
+	if strings.IndexByte(text, '\\') < 0 {
+		f.add(text)
+		return
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text) && text[i+1] == '\n':
+			i++
+		case c == '\\' && i+1 < len(text) && strings.IndexByte(escapable, text[i+1]) >= 0:
+			i++
+			f.add(text[i : i+1])
+		default:
+			f.add(text[i : i+1])
+		}
+	}
+}
+
+// ansiC decodes the text of $'…'. It is not ok if that depends on the locale or bash would cut the text short.
+func ansiC(s string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		i++
+		if at := strings.IndexByte(`abefnrtvE\'"?`, s[i]); at >= 0 {
+			b.WriteByte("\a\b\x1b\f\n\r\t\v\x1b\\'\"?"[at])
+			continue
+		}
+		n, c, ok := ansiCode(s[i:])
+		switch {
+		case !ok:
+			b.WriteByte('\\')
+			b.WriteByte(s[i])
+		case c <= 0 || c > 0x7f:
+			return "", false
+		default:
+			b.WriteByte(byte(c))
+			i += n - 1
+		}
+	}
+	return b.String(), true
+}
+
+// ansiCode reads an escape that gives a character by its number: n bytes long, c the number.
+func ansiCode(s string) (n, c int, ok bool) {
+	base, first, limit := 16, 1, 2
+	switch s[0] {
+	case 'x':
+		if len(s) > 1 && s[1] == '{' {
+			return 0, -1, true // bash takes \x{41}, and more, for a byte
+		}
+	case 'u':
+		limit = 4
+	case 'U':
+		limit = 8
+	case 'c':
+		return 0, -1, true // control characters: their rules differ between versions
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		base, first, limit = 8, 0, 3
+	default:
+		return 0, 0, false
+	}
+	n = first
+	for n < len(s) && n-first < limit {
+		d := strings.IndexByte("0123456789abcdef", s[n]|0x20)
+		if s[n] >= '0' && s[n] <= '9' {
+			d = int(s[n] - '0')
+		} else if d < 10 {
+			d = -1
+		}
+		if d < 0 || d >= base {
+			break
+		}
+		c = c*base + d
+		n++
+	}
+	return n, c, n > first || base == 8
+}
+
+// printed appends the output of a command, of the given shape. It may be empty.
+func (f *field) printed(of shape, quoted bool) {
+	f.numeric, f.blank, f.lines = of == oneNumber, of == oneNumber, of == numberLines
+	switch of {
+	case oneNumber, numberLines:
+		f.number(false, !quoted)
+	case oneToken:
+		token := f.token || !f.open && len(f.text) == 0
+		f.unknown(!quoted)
+		f.token = token
+	default:
+		f.unknown(!quoted)
+	}
+}
