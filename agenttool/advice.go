@@ -12,7 +12,7 @@ const (
 	NotStarted                  // it never ran
 )
 
-// advice is the retry advice of each class of error, by the stage at which a call failed (AT-332 … AT-337). A call that was cut off
+// advice is the retry advice of each class of error, by the stage where a call failed (AT-332 … AT-337). A call that was cut off
 // while it could change something may have done so: its caller must look before it makes the call again.
 var advice = map[ErrorClass][3]Recovery{
 	//                          MayHaveChanged   OnlyRead         NotStarted

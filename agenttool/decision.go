@@ -110,7 +110,7 @@ type Origin struct {
 	// Made is the call that makes the directory which the rule keeps open. It came with the answer that allowed this call.
 	Made InvocationID
 
-	// Thread is the one of the caller's threads in which the rule counts, and in those that descend from it; empty: everywhere.
+	// Thread is the caller's thread where the rule counts. It also counts in threads that descend from it; empty: everywhere.
 	Thread string
 }
 

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 )
 
-// Complete fills in the records of a tool of toolhost what follows from the rest of them: versions, ids and references, what the interface
-// repeats of the declaration, and what all our tools have in common. They take JSON, can be canceled and have a deadline, work offline and for
-// this user alone, and get no credentials. The declaration has a name, and both contracts.
+// Complete fills in the members of a tool's records that follow from the others: versions, ids and references, the members that the
+// interface repeats from the declaration, and those that all tools of toolhost share. These tools take JSON, can be canceled and have a
+// deadline, work offline and for this user alone, and get no credentials. The declaration has a name, and both contracts.
 func (d Description) Complete() Description {
 	a, i, e, p := &d.Declaration, &d.Interface, &d.Execution, &d.Permission
 	id := "toolhost." + a.Name

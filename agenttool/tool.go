@@ -167,7 +167,7 @@ type Payload interface {
 // Output is the product of a Run.
 type Output struct {
 	Content    []Content // the model reads it, in order; empty: the call has no output
-	Mapping    any       // native ids of what ran, for external_mappings; nil: none
+	Mapping    any       // native ids of the call that ran, for external_mappings; nil: none
 	Structured any       // conforms to the tool's output_schema; nil means none
 	Summary    string    // one line for a person
 	Resources  []Ref     // files and payloads that the output is about

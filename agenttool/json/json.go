@@ -93,7 +93,7 @@ func explained(text []byte, err error) error {
 	return err
 }
 
-// Syntax returns what is wrong with a text that is no JSON, usually a [SyntaxError]; nil if it is JSON.
+// Syntax returns the error of a text that is no JSON, usually a [SyntaxError]; nil if it is JSON.
 func Syntax(text []byte) error {
 	var raw std.RawMessage
 	return std.Unmarshal(text, &raw)

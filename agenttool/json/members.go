@@ -12,13 +12,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What is wrong with a text that has no members, besides the errors of [Syntax].
+// Errors of texts that have no members, besides those of [Syntax].
 var (
 	ErrUTF8     = errors.New("the text is not UTF-8")
 	ErrNoObject = errors.New("the text is JSON, but no object")
 )
 
-// RepeatedError is the error of a text in which an object has a name twice.
+// RepeatedError is the error of a text with an object that has a name twice.
 type RepeatedError struct {
 	Path []string // the names and indexes that lead to it; the last one is the name
 }
@@ -45,7 +45,7 @@ func strict(text []byte, v any, more ...json.Options) error {
 	return explained(text, err)
 }
 
-// PlacedError is what a visitor of [Value] finds wrong, and where.
+// PlacedError is an error that a visitor of [Value] found, with its place.
 type PlacedError struct {
 	Path []string // the names and indexes that lead to the value
 	Err  error
