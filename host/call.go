@@ -89,7 +89,7 @@ type approval struct {
 	wanted  []string // grants that would permit it
 	granted []string // of them, by a person, for the next attempt
 	consent
-	wall wall // what it was refused and asked about while it ran
+	wall wall // accesses that were refused, and prompts for them, while it ran
 }
 
 // consent is the answer of the person who allowed the call.
@@ -166,7 +166,7 @@ func (c *call) leftJob() bool {
 	}
 }
 
-// listener is the way to the caller, by which it can answer prompts while it waits for the result; nil: there is none.
+// listener is the way to a caller that can answer prompts while it waits for the result; nil: there is none.
 func (c *call) listener() prompt.Listener {
 	if c.leftJob() {
 		return nil

@@ -18,7 +18,7 @@ type Party uint8
 
 // The parties.
 const (
-	ByClient Party = iota // it can go no looser than the mode with which the host was started, or that a user chose
+	ByClient Party = iota // it can go no looser than the mode that the host was started with, or that a user chose
 	ByUser                // a person: any mode, unless the administrator's settings choose it
 )
 

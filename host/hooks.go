@@ -117,7 +117,7 @@ type hint struct {
 
 // on returns the decision of the policy after the hooks' answers. Hooks can deny a call that the policy allows, and can make it
 // ask. They can allow a call that asks because of the mode alone, never one that a rule denies or asks about, and no protected
-// path (AT-184). If no user can be asked, a call that a hook wants asked is denied.
+// path (AT-184). Without a user who can answer, a call that a hook wants asked is denied.
 func (h hint) on(d agenttool.Decision) agenttool.Decision {
 	switch {
 	case h.behavior == agenttool.Deny && d.Behavior != agenttool.Deny:

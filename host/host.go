@@ -1,7 +1,7 @@
 // Package host is the pipeline: the one place that knows the order of a call's steps: it is resolved, bound, decided, run,
 // recorded and answered.
 //
-// The leaves decide (permissions: may it run; scheduler: beside what; persist: what is kept), the tools act, and
+// The leaves decide (permissions: may it run; scheduler: which calls run beside it; persist: which records stay), the tools act, and
 // the host asks each of them once per call. Every call, however it ends, ends in one terminal result.
 //
 //	h, err := host.New(host.Options{Tools: tools, Scope: scope, Locate: w.Locate, Store: store})
@@ -55,7 +55,7 @@ type Options struct {
 // HookOptions are the hooks of a host, with their environment and matcher.
 type HookOptions struct {
 	Hooks       []hook.Hook // run at moments of calls; [Host.SetHooks] replaces them
-	HookEnviron []string    // "NAME=value" each: what the environment of hooks is made from; nil: nothing of it
+	HookEnviron []string    // "NAME=value" each: the environment of hooks is made from it; nil: hooks get none of it
 
 	// HookMatch reports whether a rule is about a call, for hooks that are set for some inputs only. Nil: there are none
 	// such. Several goroutines call it.
@@ -65,7 +65,7 @@ type HookOptions struct {
 const (
 	defaultMaxParallel = 10
 	maxActive          = 64       // calls that are being prepared, run or answered at once; others wait in line
-	contentBytes       = 24 << 20 // what a call on files takes at most while it holds content
+	contentBytes       = 24 << 20 // maximum memory of a call on files while it holds content
 )
 
 // Host serves calls. Its methods may be used from several goroutines.

@@ -78,7 +78,7 @@ func (j *journal) replay(seq int64, limit int, s *Subscription, deliver func(ent
 	}
 	deliver(entries, more)
 	if n := len(entries); n > 0 {
-		j.last = max(j.last, entries[n-1].Seq) // the log has events shortly before subscribers are told
+		j.last = max(j.last, entries[n-1].Seq) // the log has events shortly before subscribers get them
 		s.from = entries[n-1].Seq
 	}
 	if !more {
@@ -133,7 +133,7 @@ func (j *journal) record(e agenttool.Event, pairs ...any) {
 const recordPatience = 500 * time.Millisecond
 
 // append writes events as one group and then tells subscribers; final marks the last ones of a job. It waits for the disk
-// as long as recordPatience. On an error subscribers were not told; after [persist.ErrPending] they are told when the disk has answered.
+// as long as recordPatience. On an error subscribers got no event; after [persist.ErrPending] they get it when the disk has answered.
 func (j *journal) append(final bool, events ...agenttool.Event) error {
 	return j.await(j.submit(final, events...))
 }

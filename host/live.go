@@ -34,7 +34,7 @@ type inFlight struct {
 const (
 	maxLive      = 16_384
 	liveBytes    = 32 << 10  // taken by a live call beside its input
-	memberBytes  = 256 << 10 // what a call of a batch takes until all of them have ended
+	memberBytes  = 256 << 10 // memory of a call in a batch until all its calls have ended
 	batchShare   = 8         // large results of batches take at most this part of the memory
 	maxLiveInput = 64 << 20  // bytes of the inputs of live calls
 )

@@ -9,7 +9,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// wasKept reports whether a call failed because its sandbox refused something that a user could grant, and whether a user can be asked.
+// wasKept reports whether a call failed because its sandbox refused something that a user could grant, and whether a user can answer.
 func (a *approval) wasKept(err error) bool {
 	return errors.Is(err, agenttool.SandboxViolation) && len(a.grantable()) > 0 && a.c.out.Job == nil && !a.c.out.Yielded &&
 		a.c.ctx.Err() == nil && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.req.Caller.Asked)

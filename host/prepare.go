@@ -151,7 +151,7 @@ func (c *call) start(ctx context.Context) error {
 	return nil
 }
 
-// scope is the scope in which the call is bound. The calls of a batch start where the session was when the batch began, unless they
+// scope is the scope of the call's binding. The calls of a batch start where the session was when the batch began, unless they
 // come after a call that may have moved it. The start is settled when the call is first bound, so that it runs
 // where the prompt said.
 func (c *call) scope() agenttool.Scope {

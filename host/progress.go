@@ -6,7 +6,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// noticeable is how long a call waits until its caller is told of it. Shorter waits are not worth a record.
+// noticeable is how long a call waits until its caller hears of it. Shorter waits are not worth a record.
 const noticeable = time.Second
 
 // announceWait sends progress to the caller if the call is still in that state after a noticeable time. stop cancels this.

@@ -92,7 +92,7 @@ func newRecord(j *journal, inv agenttool.Invocation) *record {
 	return &record{writer: writer{journal: j}, identity: identity{id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID}, inv: inv, stages: stages{stage: agenttool.NotStarted}}
 }
 
-// fork closes the record and returns a copy, with which another goroutine can conclude a call that is stuck. The copy has the events that are not
+// fork closes the record and returns a copy, so that another goroutine can conclude a call that is stuck. The copy has the events that are not
 // in the journal.
 func (r *record) fork() *record {
 	r.mu.Lock()
@@ -215,7 +215,7 @@ func (r *record) timed(p agenttool.Phase, start time.Time, err error) {
 	r.update(func(inv *agenttool.Invocation) { inv.Phases = append(inv.Phases, timing) })
 }
 
-// phase runs one phase and records how long it took. A panic in it is an error of this call, and not the end of all others; log is told.
+// phase runs one phase and records how long it took. A panic in it is an error of this call, which log gets, and not the end of all others.
 func (r *record) phase(p agenttool.Phase, log func(string), do func() error) error {
 	start := r.journal.now()
 	err := guarded(r, log, do)

@@ -217,7 +217,7 @@ func (r *registry) search(query string, limit int, on agenttool.Surface) agentto
 	return res
 }
 
-// nextAction is what the caller of a search does with its matches.
+// nextAction is the advice to the caller of a search that has these matches.
 func nextAction(matches []agenttool.SearchMatch) string {
 	is := func(state string) bool {
 		return slices.ContainsFunc(matches, func(m agenttool.SearchMatch) bool { return m.LoadingState == state })

@@ -56,7 +56,7 @@ func (e *ending) mapResult() {
 	switch {
 	case e.err != nil && len(e.result.Content) == 0:
 		e.result.Content = []agenttool.Content{agenttool.Text(explain(e.err))}
-	case len(e.result.Content) == 0: // an empty success is told apart from missing output (AT-296, AT-402)
+	case len(e.result.Content) == 0: // an empty success differs from missing output (AT-296, AT-402)
 		e.result.Content = []agenttool.Content{agenttool.Text("(the call succeeded and had nothing to say)")}
 	}
 	if e.result.UIFacingSummary == "" && e.err != nil {

@@ -53,8 +53,8 @@ func Write(p prompt.Prompt) Question {
 // maxHeadline is how many bytes of a command the first line shows. A longer one, or one of several lines, stands whole below it.
 const maxHeadline = 160
 
-// headline writes the tool with its command or path. It returns the members of the input that remain to be shown: nil if they cannot
-// be told apart.
+// headline writes the tool with its command or path. It returns the members of the input that remain to be shown: nil if it cannot
+// tell them apart.
 func (m *message) headline(p prompt.Prompt) map[string]json.RawMessage {
 	var members map[string]json.RawMessage
 	name := visible.Text(p.Tool)

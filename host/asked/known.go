@@ -39,7 +39,7 @@ func wellKnown(part *agenttool.Part, paths []agenttool.Path) string {
 	return ""
 }
 
-// installers are programs that install packages, and the words by which they do.
+// installers are programs that install packages, and the words that make them do so.
 var installers = map[string][]string{
 	"apt-get": {"install"}, "apt": {"install"}, "dnf": {"install"}, "yum": {"install"}, "apk": {"add"}, "brew": {"install"},
 	"npm": {"install", "i", "add"}, "pnpm": {"add"}, "yarn": {"add"}, "pip": {"install"}, "pip3": {"install"}, "gem": {"install"}, "cargo": {"install", "add"},
@@ -52,7 +52,7 @@ func plainly(words []string) bool {
 	})
 }
 
-// recursive reports whether a word is the option by which rm goes below directories.
+// recursive reports whether a word is the option that makes rm go below directories.
 func recursive(word string) bool {
 	return word == "--recursive" || strings.HasPrefix(word, "-") && !strings.HasPrefix(word, "--") && strings.ContainsAny(word, "rR")
 }

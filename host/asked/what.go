@@ -249,7 +249,7 @@ func common(paths []agenttool.Path) string {
 	return dir + "/"
 }
 
-// redirects says whether all redirections of the line append, or not. What other shells of the line do is not looked at.
+// redirects says whether all redirections of the line append, or not. It does not look into other shells that the line starts.
 func (l line) redirects() string {
 	file := l.parsed()
 	if file == nil || slices.ContainsFunc(l.facts.Parts, func(p agenttool.Part) bool { return p.WrappedBy >= 0 }) {

@@ -45,7 +45,7 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 		}
 	}
 	b.grant(kept)
-	for i, p := range group { // last, so that the answer is told before the call that it allowed ends
+	for i, p := range group { // last, so that listeners hear of the answer before the call that it allowed ends
 		p.answered <- answers[i]
 	}
 	settle(true)

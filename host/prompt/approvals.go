@@ -43,7 +43,7 @@ const (
 // Scopes lists them, the narrowest first.
 var Scopes = []Scope{ScopeOnce, ScopeSession, ScopeProject, ScopeUser}
 
-// Channel is a way by which a user answers. The zero value is the client's.
+// Channel is a way for a user to answer. The zero value is the client's.
 type Channel struct {
 	Name   string  // for the record; empty: the client
 	Scopes []Scope // that its answers may have; nil: those of the client
@@ -51,7 +51,7 @@ type Channel struct {
 	By agenttool.Answerer // for the record; without a client Name is one
 }
 
-// answerer is who answers by the channel.
+// answerer returns the party that answers by the channel.
 func (c Channel) answerer() *agenttool.Answerer {
 	by := c.By
 	by.Client = cmp.Or(by.Client, c.Name, "the client")

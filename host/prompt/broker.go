@@ -108,7 +108,7 @@ func (b *Broker) reaches(asked Listener, later bool) bool {
 	return b.viewers > 0 || asked != nil || later
 }
 
-// Invite is Reaches for a prompt that is opened now. The first time it opens the channels by which a user can answer.
+// Invite is Reaches for a prompt that is opened now. The first time it opens the channels to users.
 func (b *Broker) Invite(asked Listener) bool {
 	b.mu.Lock()
 	first, opened := !b.opened, b.approvals.Opened

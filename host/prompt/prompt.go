@@ -45,11 +45,11 @@ type Answer struct {
 	// Alone says that it is for this prompt only, and not for those that ask the same: the user does not see them.
 	Alone bool
 
-	// Thread is the caller's thread in which the rules that the answer keeps count, and in those that descend from it; empty:
-	// in the whole session.
+	// Thread is the caller's thread where the rules that the answer keeps count. They also count in threads that descend from it;
+	// empty: in the whole session.
 	Thread string
 
-	// Unseen says why perhaps no user saw the prompt of a denial: "the client declined". The call is told how else it could
-	// be allowed, and not that a user said no. It ends only the channel that it comes by, if others can still answer.
+	// Unseen says why perhaps no user saw the prompt of a denial: "the client declined". The call's error says how else it
+	// could be allowed, and not that a user said no. It ends only the channel that it comes by, if others can still answer.
 	Unseen string
 }

@@ -70,7 +70,7 @@ func (p *Waiting) Over() { close(p.over) }
 const lookEvery = time.Second
 
 func (p *Waiting) await(ctx context.Context) (Outcome, error) {
-	if err := p.tell(); err != nil { // no user was told, so none will answer
+	if err := p.tell(); err != nil { // no user heard of it, so none will answer
 		return Outcome{}, err
 	}
 	limit := p.broker.inForce().timeout()
