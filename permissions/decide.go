@@ -226,8 +226,8 @@ func (p Policy) runsUnasked(r Request) bool {
 	return !slices.ContainsFunc(f.Reads, p.outside)
 }
 
-// classifierRole is the record of the classifier (AT-167): it has completed; its proof lets a call run, and an unproved call is
-// asked about, never denied. The reason's detail is its reason.
+// classifierRole is the record of the classifier (AT-167): it has completed; its proof lets a call run, and an unproved call
+// asks, and is never denied. The reason's detail is its reason.
 var classifierRole = json.RawMessage(`{"classifier_ref":"toolhost.classify","status":"completed","may":["approve","recommend"]}`)
 
 // protectedWrite returns the first path that the call writes and that is protected, by its spelling or by the target of its links.

@@ -23,8 +23,8 @@ type Policy struct {
 	Confines  bool   // commands run in a sandbox that holds all walls
 	Fixed     bool   // the administrator chose the mode: no answer loosens it
 
-	// Disabled are tools that no surface has, by name, and where settings disable them. Rules are not about them: other tools may do
-	// what they do.
+	// Disabled are tools that no surface has, by name, and where settings disable them. Rules are not about them: other tools may
+	// have the same effects.
 	Disabled map[string]agenttool.Origin
 
 	// Readable returns further paths, besides the roots, that calls may read unasked, each with everything below it: absolute,
@@ -186,7 +186,7 @@ func (p Policy) closedRead(r Request) int {
 	})
 }
 
-// upstream reports whether the call reads a repository of the user from which the workspace's was fetched: its commits are those of the
+// upstream reports whether the call reads the user's repository that the workspace's was fetched from: its commits are those of the
 // project. Secrets, and the places of other programs, are none.
 func (p Policy) upstream(path agenttool.Path) bool {
 	return path.Upstream && !path.Private && path.Resolved == filepath.Clean(path.Absolute) && (suggester{p: &p}).narrow(path.Resolved) &&

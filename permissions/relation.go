@@ -121,7 +121,7 @@ func (p Policy) Writes(grant string) bool {
 }
 
 // Reaches reports whether a rule names the host of a grant, and none denies it or wants it asked. A rule for all hosts, or for those below a
-// name, names none: what such a host resolves to is nobody's choice.
+// name, names none: no person chose the addresses of such a host.
 func (p Policy) Reaches(grant string) bool {
 	host, ok := strings.CutPrefix(grant, "host:")
 	return ok && slices.ContainsFunc(p.set.networks(), func(named string) bool {

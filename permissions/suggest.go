@@ -20,7 +20,7 @@ type suggester struct {
 
 // suggest returns rule changes that would have allowed this very call, the narrowest first. A wider one follows where the first
 // words of a command select a subcommand (any further words), or where the call reads files outside the workspace (all of their
-// directory). The last one is a mode in which the call would run, for the session. Each suggestion was checked against the call.
+// directory). The last one is a mode that would let the call run, for the session. Each suggestion was checked against the call.
 func (s suggester) suggest() []agenttool.SuggestedUpdate {
 	var updates []agenttool.SuggestedUpdate
 	exact := s.narrowest()

@@ -6,7 +6,7 @@ import (
 	"toolhost/persist/redact"
 )
 
-// Line is an event in the form in which a session stores it: on one line and without secrets. Only [Store.Line] makes one,
+// Line is an event as a session stores it: on one line and without secrets. Only [Store.Line] makes one,
 // so that no event reaches the log another way.
 type Line struct {
 	event []byte

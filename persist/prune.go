@@ -177,7 +177,7 @@ func (s *endedSession) measure(d folder) {
 	s.payloads = withSealed(s.payloads)
 }
 
-// withSealed counts sealed files as parts of their payloads. One whose payload is gone is listed alone.
+// withSealed counts sealed files as parts of their payloads. One without its payload is listed alone.
 func withSealed(files []Removal) []Removal {
 	size := map[string]int64{}
 	for _, r := range files {

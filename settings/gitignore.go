@@ -11,7 +11,7 @@ import (
 // localFile is the name of a user's own settings in a project.
 const localFile = "settings.local.json"
 
-// ignored are the lines of the .gitignore beside the local file: itself, and what stands beside it for a moment.
+// ignored are the lines of the .gitignore beside the local file. They match that file, its temporary files and the .gitignore itself.
 const ignored = localFile + "*\n.gitignore\n"
 
 // ignoreLocal keeps git from adding the local file of a project, before it is there: a committed file counts as the project's, and

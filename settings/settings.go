@@ -51,7 +51,7 @@ func (o Options) now() time.Time {
 	return o.Now()
 }
 
-// Waits are the times for which calls wait for a user.
+// Waits are the times that calls wait for a user.
 type Waits struct {
 	Wait            Value[string]        // approvals.wait
 	ApprovalTimeout Value[time.Duration] // approvals.timeout
@@ -109,7 +109,7 @@ type Env struct {
 	EnvSet  map[string]Value[string]
 }
 
-// Calls are the settings of which calls run.
+// Calls are the settings that decide whether calls run.
 type Calls struct {
 	Disabled    []Value[string] // tools.disable: names of tools
 	MaxParallel Value[int]
@@ -119,7 +119,7 @@ type Calls struct {
 type Redaction struct {
 	RedactionPatterns []SecretPattern // the user's own kinds
 	RedactionOff      []Value[string] // kinds that are stored as they are
-	RedactionStrategy Value[string]   // record: only what is stored loses its secrets; redact: what the model reads, too
+	RedactionStrategy Value[string]   // record: only stored records lose their secrets; redact: the text for the model, too
 }
 
 // SecretPattern is a kind of secret that the user describes.

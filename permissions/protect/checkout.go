@@ -13,10 +13,10 @@ import (
 type Checkout struct {
 	Top    string // of the work tree
 	GitDir string // of this work tree
-	Common string // what all work trees of the repository share; GitDir if there is only one
+	Common string // the directory that all work trees of the repository share; GitDir if there is only one
 }
 
-// CheckoutOf finds the repository of a directory as git does, from there upward. It finds none in which the user's home lies, none of
+// CheckoutOf finds the repository of a directory as git does, from there upward. It finds none that contains the user's home, none of
 // another user, and none that does not know this work tree: a file .git can name any directory, and its repository must
 // name the work tree in return. Only one that git made with --separate-git-dir names none; it is found if it is in no other work tree.
 func CheckoutOf(dir, home string) (Checkout, bool) {
@@ -75,7 +75,7 @@ func linked(top, file string) (Checkout, bool) {
 		return Checkout{}, false
 	}
 	tree, bare := gitSetting(text, "core", "worktree"), gitSetting(text, "core", "bare")
-	if tree != "" { // a submodule, or one that was told
+	if tree != "" { // a submodule, or core.worktree names it
 		return Checkout{top, dir, dir}, real(absolute(tree, dir)) == top
 	}
 	alone := filepath.Base(dir) != ".git" && !strings.Contains(dir, "/.git/")

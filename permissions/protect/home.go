@@ -93,7 +93,7 @@ var systemTops = []string{"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/l
 // passwdFile names the home directories of the machine's users.
 const passwdFile = "/etc/passwd"
 
-// Closed returns the directories that commands see empty except for the shown names: the home directory, and other users' homes
+// Closed returns the directories that commands see empty except for names that the sandbox shows: the home directory, and other users' homes
 // that this process can read. None lies in another.
 func (h Home) Closed() []string {
 	all := []string{"/home", "/root"}

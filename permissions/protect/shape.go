@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Arms reports whether writing the file turns a directory above it into a git directory, or changes what git runs in one, although
+// Arms reports whether writing the file turns a directory above it into a git directory, or makes git run other commands in one, although
 // no name of the table matches: a bare repository needs no .git.
 func Arms(file string) bool {
 	_, _, arms := shapes(file)

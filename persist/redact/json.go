@@ -21,7 +21,7 @@ type Found struct {
 var ErrWithheld = errors.New("the record could not be searched for secrets")
 
 // JSON returns an encoded record with marks for the secrets in its strings and names; the record itself if it has none. In an
-// object with a redaction_state of "none" from which something was taken, that becomes "redacted". All else stays byte
+// object that loses something, a redaction_state of "none" becomes "redacted". All else stays byte
 // for byte. It fails with ErrWithheld if the record is no JSON, and if the search fails.
 func (r *Redactor) JSON(record []byte) (out []byte, found Found, err error) {
 	defer func() {

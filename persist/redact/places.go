@@ -189,7 +189,7 @@ func userInfo(b []byte, at, n int) (int, int) {
 	return start + colon + 1, start + sign
 }
 
-// leastValue is the length from which a value in a secret's place is one.
+// leastValue is the smallest length of a value in a secret's place that makes it a secret.
 const leastValue = 6
 
 // placeholder reports whether a value in a secret's place is none: too short, a reference to a variable, or a word for

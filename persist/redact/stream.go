@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Bounds of the text that a stream holds back: usually an unfinished line. Of a longer one it holds the end back, in which a
+// Bounds of the text that a stream holds back: usually an unfinished line. Of a longer one it holds the end back, where a
 // secret may begin.
 const (
 	maxHeld = 16 << 10
@@ -24,7 +24,7 @@ func NewStream(r *Redactor) *Stream { return &Stream{r: r} }
 
 // Next takes the next part and returns the text that is decided, with its secrets: the part after the text that was
 // held back before, without the new end. last says that no part follows. The text is valid until the next call, and may be the
-// part itself. Text in which the search fails is all secret.
+// part itself. If the search fails in a text, all of it is secret.
 func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
 	all := part
 	if len(s.held) > 0 {
@@ -64,7 +64,7 @@ func (s *Stream) search(text []byte, last bool) ([]byte, []Span) {
 // Held returns the bytes that Next holds back. They are valid until the next call.
 func (s *Stream) Held() []byte { return s.held }
 
-// decided returns the length of the text in which no later part changes the secrets.
+// decided returns the length of the text whose secrets no later part changes.
 func (s *Stream) decided(text []byte, found []Span) int {
 	safe := bytes.LastIndexByte(text, '\n') + 1
 	if len(text)-safe > maxHeld {

@@ -136,7 +136,7 @@ func (r *Redactor) AddFile(content []byte) {
 	}
 }
 
-// leastFileValue is the length from which a line of a secret file without a name is a secret.
+// leastFileValue is the smallest length of a line without a name in a secret file that makes it a secret.
 const leastFileValue = 8
 
 // addPart adds the value behind a name.

@@ -304,7 +304,7 @@ func closeFiles(files []*patchedFile) {
 	}
 }
 
-// halfDone is the error of a patch of which a change failed when others were made.
+// halfDone is the error of a patch that made some changes before another one failed.
 func halfDone(done []*patchedFile, failed *patchedFile, err error) error {
 	if errors.Is(err, errMoved) {
 		err = agenttool.Failure(agenttool.DependencyUnavailable, "keeps_changing", failed.target.path.Spelling+" was changed by another process meanwhile")

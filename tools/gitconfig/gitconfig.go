@@ -34,7 +34,7 @@ func (s Setting) Bool() (value, ok bool) {
 // ErrSyntax means that git refuses a file.
 var ErrSyntax = errors.New("is not understood")
 
-// Parse yields the settings of a file in order, and [ErrSyntax] in place of what follows the first syntax error.
+// Parse yields the settings of a file in order, and [ErrSyntax] in place of all settings after the first syntax error.
 func Parse(text string) iter.Seq2[Setting, error] {
 	return func(yield func(Setting, error) bool) {
 		p := parser{rest: strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")}

@@ -22,7 +22,7 @@ const (
 // maxEntries bounds the entries of an index.
 const maxEntries = 5_000_000
 
-// An Entry is what an index stores about a file. It is valid until the next one is read.
+// An Entry is an index's record of a file. It is valid until the next one is read.
 type Entry struct {
 	Path []byte // relative to the top of the work tree
 	Stat []byte // 40 bytes: times, device, inode, mode, owner and size

@@ -13,8 +13,8 @@ import (
 
 // Wait configures a wait.
 type Wait struct {
-	Limit time.Duration // maximum time, without the time in which a user is asked; 0: do not wait
-	Until time.Time     // when the wait ends although a user is asked; zero: never
+	Limit time.Duration // maximum time, not counting open prompts; 0: do not wait
+	Until time.Time     // when the wait ends although a prompt is open; zero: never
 	Every time.Duration // interval of checks whether the job waits for input, and of calls of Tick; 0: 250 ms
 	Tick  func()        // may be nil
 }
@@ -48,7 +48,7 @@ func (j *Job) Await(ctx context.Context, w Wait) WaitEnd {
 			if len(j.caller.asks()) == 0 || !w.Until.IsZero() && time.Now().After(w.Until) {
 				return j.unlessExited(Limit)
 			}
-			limit.Reset(w.Every) // the time of a user who is asked does not count
+			limit.Reset(w.Every) // the time of an open prompt does not count
 		case <-ctx.Done():
 			return j.unlessExited(Done)
 		case <-tick.C:
