@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// room is a number of places. Who finds none free waits in line for a while.
+// room is a number of places. A request that finds none free waits in line for a while.
 type room struct {
 	most int64
 	wait time.Duration // in line; 0: nobody waits

@@ -107,7 +107,7 @@ type endpoint struct {
 	listener *net.TCPListener
 }
 
-// load counts what clients hold.
+// load counts the resources that clients hold.
 type load struct {
 	conns   *connections
 	busy    *busy

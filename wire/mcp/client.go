@@ -17,8 +17,8 @@ type client struct {
 	wait       time.Duration
 }
 
-// clients are the known clients, by a part of the name that they give. The first match counts. Bytes, lines and times are what
-// each was seen to take, less a margin.
+// clients are the known clients, by a part of the name that they give. The first match counts. Bytes, lines and times are
+// the limits that we measured of each, less a margin.
 var clients = []struct {
 	name string // in lower case
 	client

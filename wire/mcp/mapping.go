@@ -65,7 +65,7 @@ func nativeIDs(req *sdk.CallToolRequest) []byte {
 // of a client is replaced.
 const headerRequestID = "Toolhost-Jsonrpc-Request-Id"
 
-// withID returns what the SDK hands to the handler of a request beside its parameters.
+// withID returns the value that the SDK hands to the handler of a request beside its parameters.
 func withID(id json.RawMessage) *sdk.RequestExtra {
 	return &sdk.RequestExtra{Header: http.Header{headerRequestID: {string(id)}}}
 }

@@ -239,7 +239,7 @@ func (p *replays) forgetLocked(kept *backlog) {
 	kept.messages, kept.size = nil, 0
 }
 
-// firstPrimed is the first revision in which a stream begins with an event that has an id and no data.
+// firstPrimed is the first revision whose streams begin with an event that has an id and no data.
 const firstPrimed = "2025-11-25"
 
 // primer writes an event behind the first bytes of a stream.

@@ -11,7 +11,7 @@ import (
 	"toolhost/agenttool/json"
 )
 
-// wishesCapability is the experimental capability by which a client says how it takes results: the members of [Results].
+// wishesCapability is the experimental capability of clients that say how they take results: the members of [Results].
 const wishesCapability = metaPrefix + "results"
 
 // wishes returns the wishes that a client declares. Wishes that cannot be read are none.

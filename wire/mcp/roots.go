@@ -23,8 +23,8 @@ type Opening struct {
 	Roots []string
 	// Failed says why a client that declares roots gave none that are directories.
 	Failed error
-	// In and Out are the stream for the server that goes on: it reads all messages from the first, and what the client was
-	// answered already is not sent again.
+	// In and Out are the stream for the server that goes on: it reads all messages from the first, and sends no answer
+	// again that the client already has.
 	In  io.ReadCloser
 	Out io.WriteCloser
 }

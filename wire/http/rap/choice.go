@@ -86,7 +86,7 @@ func (a *questions) ended(id string) bool {
 	return slices.Contains(a.past, id)
 }
 
-// refusal returns why no answer to a question is taken, of which none is open under this id.
+// refusal returns the error of an answer whose id names no open question.
 func (a *questions) refusal(id string) error {
 	if a.ended(id) {
 		return errOver

@@ -72,7 +72,7 @@ func (f *Family) forwarded(id json.RawMessage, p struct {
 	return nil
 }
 
-// endForwards ends what was forwarded for the other end.
+// endForwards ends the forwards for the other end.
 func (f *Family) endForwards() {
 	f.mu.Lock()
 	forwards := f.forwards

@@ -91,7 +91,7 @@ func Narrowest(it *Item) []int {
 	return nil
 }
 
-// AllEdits is the index of the suggested update by which the edits of the session run from now on; -1: there is none.
+// AllEdits is the index of the suggested update that lets the session's edits run from now on; -1: there is none.
 func AllEdits(it *Item) int {
 	return slices.IndexFunc(it.Prompt.Decision.SuggestedUpdates, func(u agenttool.SuggestedUpdate) bool { return u.Mode == agenttool.ModeAcceptEdits })
 }

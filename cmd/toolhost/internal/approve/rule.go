@@ -34,7 +34,7 @@ func (t Trial) Covers() bool {
 // MaxRule is the length in bytes of the longest rules that a person can write for one call.
 const MaxRule = 4096
 
-// Widest is the text with which a person begins a rule of their own: the widest suggested rules, one a line.
+// Widest is the text that the editor has when a person begins a rule: the widest suggested rules, one a line.
 func Widest(it *Item) string {
 	text := ""
 	for i, update := range it.Prompt.Decision.SuggestedUpdates {

@@ -17,7 +17,7 @@ import (
 	"toolhost/sandbox"
 )
 
-// Hook is asked by Claude Code before each call of its own tools, and told of each call that Claude Code has done.
+// Hook answers Claude Code before each call of its own tools, and records each call that Claude Code has made.
 type Hook struct {
 	Options session.Options          // the workspace is the project of the call
 	Flags   func() ([]string, error) // of Options, those that say what may run, for toolhost call

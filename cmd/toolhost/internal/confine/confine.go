@@ -119,7 +119,7 @@ func besides(scope agenttool.Scope) (write, read, pointers []string) {
 	return write, read, pointers
 }
 
-// Beside are the rest of the work trees in which roots of the workspace lie. Commands read them, but for secrets.
+// Beside are the rest of the work trees that contain roots of the workspace. Commands read them, but for secrets.
 func Beside(scope agenttool.Scope) []string {
 	_, read, _ := besides(scope)
 	return read

@@ -143,7 +143,7 @@ const (
 	shutdown = "runtime shutdown" // the standard's reason (AT-244)
 )
 
-// failure is the error of a call whose host died. What it advises follows from how far the call had come.
+// failure is the error of a call whose host died. Its advice depends on how far the call had come.
 func (w *endWriter) failure(c *Call) *agenttool.Error {
 	message := "the host died before the call ended; its last record is of " + w.last + ", and this one was written afterwards"
 	return agenttool.Failure(agenttool.Canceled, "host_died", message).At(c.stage())
@@ -165,8 +165,8 @@ func (c *Call) stage() agenttool.Stage {
 	return agenttool.MayHaveChanged
 }
 
-// invocation is the record of a call at its end: as it was admitted, with what later records say. When it ended is not known: it says
-// when the host wrote its last record.
+// invocation is the record of a call at its end: as it was admitted, with the members of later records. The time of its end is unknown: the
+// record has the time of the host's last record.
 func (w *endWriter) invocation(c *Call) agenttool.Invocation {
 	var e struct {
 		Data struct {

@@ -16,7 +16,7 @@ import (
 type Filter struct {
 	Since, Until time.Time // of the beginning; zero: no limit
 	Tools        []string  // names or ids; empty: all
-	Asked        bool      // only calls about which a person was asked
+	Asked        bool      // only calls that asked for approval
 	Denied       bool      // only calls that were not allowed
 	Changed      bool      // only calls that changed files, or whose input writes some
 	Network      bool      // only calls that reached another host, or whose input names one

@@ -9,7 +9,7 @@ import (
 	"toolhost/wire/stdio/native"
 )
 
-// newPage is the page on which paired browsers answer the prompts of a session.
+// newPage is the page where paired browsers answer the prompts of a session.
 func newPage(s *session.Session) *page.Page {
 	level, _ := json.Marshal(s.Sandbox.Describe())
 	return page.New(page.Options{

@@ -37,7 +37,7 @@ func Place(ctx context.Context, o *session.Options, lines bool) (Streams, error)
 	return at, reason
 }
 
-// takeRoots makes roots the directories of the workspace. What would not be taken from --workspace or --add-dir is refused.
+// takeRoots makes roots the directories of the workspace. It refuses every directory that --workspace and --add-dir refuse.
 func takeRoots(o *session.Options, roots []string) error {
 	placed := *o
 	for i, root := range roots {

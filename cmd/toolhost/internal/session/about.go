@@ -11,7 +11,7 @@ import (
 	"toolhost/permissions"
 )
 
-// about is what the log of a session says of it, beside the workspace, the version and the process.
+// about are the members of a log's first record that describe the session, beside the workspace, the version and the process.
 type about struct {
 	Mode     agenttool.Mode  `json:"mode"`
 	Sandbox  map[string]any  `json:"sandbox"`

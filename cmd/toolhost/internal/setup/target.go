@@ -81,7 +81,7 @@ func (t Target) Existing(p Places) Target {
 	return t
 }
 
-// InAnyScope is the target in the scope in which it is set up, if it is.
+// InAnyScope is the target in the scope that has it, if one has.
 func (t Target) InAnyScope(p Places) Target {
 	for _, scope := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
 		one := t

@@ -53,7 +53,7 @@ type (
 // How long things take.
 const (
 	unhurried  = 300 * time.Millisecond // a prompt is on the screen before a key answers it
-	glimpse    = 100 * time.Millisecond // what was on the screen for this long counts as seen
+	glimpse    = 100 * time.Millisecond // text that was on the screen for this long counts as seen
 	burst      = 50 * time.Millisecond  // keys that follow each other quicker were not typed
 	mineShown  = time.Second            // how long the end of a prompt that this person answered stays
 	otherShown = 3 * time.Second        // and of one that ended without an answer from here

@@ -9,7 +9,7 @@ const (
 	osc777 = "\x1b]777;notify;toolhost;a prompt waits for you\a"
 )
 
-// notifiers are terminals that notify the desktop, by the words in which they name themselves. Others might print the sequence.
+// notifiers are terminals that notify the desktop, by the variables and words of their names. Others might print the sequence.
 var notifiers = []struct{ variable, word, sequence string }{
 	{"TERM_PROGRAM", "iTerm", osc9}, {"TERM_PROGRAM", "WezTerm", osc9}, {"TERM_PROGRAM", "ghostty", osc9},
 	{"TERM", "kitty", osc9}, {"TERM", "ghostty", osc9}, {"TERM", "foot", osc777}, {"TERM", "rxvt", osc777},
