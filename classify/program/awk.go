@@ -66,8 +66,6 @@ func awkName(s string) bool {
 	return s != ""
 }
 
-func awkLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
-
 // judgeAwkProgram judges a program under both readings of a regular expression that awks have: with brackets that hide a slash, and
 // without. A reading that is surely rejected before anything runs does not count.
 func judgeAwkProgram(text string, at Word, u *Use) {

@@ -291,3 +291,5 @@ func (l *awkLexer) brackets(t awkToken) {
 		l.parens = l.parens[:n-1]
 	}
 }
+
+func awkLetter(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// Language is the language of code in the words or the input of a program.
-type Language string
-
 // The languages.
 const (
 	ShellText     Language = "shell"
@@ -25,20 +22,6 @@ var languages = []Language{ShellText, AliasText, ScriptText, QueryText, EditorTe
 // FromInput reports whether programs take text in this language from their standard input.
 func (l Language) FromInput() bool {
 	return l == ShellText || l == ScriptText || l == QueryText || l == EditorText
-}
-
-// CarriedCode describes the code that the words of a program may carry, even if they are not understood: Spec.Carries, parsed. A
-// program whose operands are a command carries one without an entry there.
-type CarriedCode struct {
-	Text    Language // "": none
-	Input   bool     // without a script among its words it runs commands of its standard input
-	Command bool     // a command, or variables that hold one
-	Behind  []string // ... which begins behind one of these words; empty: behind any, if Command and not Never
-	Never   bool     // ... only in variables
-	Within  bool     // ... which is not simply all the words from some one on
-	Option  bool     // a command as the value of an option
-
-	Destroys bool // a use may destroy
 }
 
 // Carries describes the code that the words of the program with this name may carry. It also knows programs that Lookup does not

@@ -212,3 +212,13 @@ func hasDashes(argv []Word) bool {
 	}
 	return false
 }
+
+// afterDashes counts the words that follow the first --.
+func afterDashes(argv []Word) int {
+	for i, w := range argv {
+		if w.Static && w.Text == "--" {
+			return len(argv) - i - 1
+		}
+	}
+	return 0
+}

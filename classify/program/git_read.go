@@ -136,13 +136,3 @@ func gitSigns(format string) bool {
 	}
 	return false
 }
-
-// afterDashes counts the words that follow the first --.
-func afterDashes(argv []Word) int {
-	for i, w := range argv {
-		if w.Static && w.Text == "--" {
-			return len(argv) - i - 1
-		}
-	}
-	return 0
-}

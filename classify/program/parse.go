@@ -402,26 +402,6 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 	}
 }
 
-// effectPhrase describes an effect where no reason says more.
-var effectPhrase = map[Effect]string{
-	Writes:          "changes files or state",
-	Destroys:        "deletes or overwrites data",
-	GitConfig:       "changes the configuration of the repository",
-	GitUpstream:     "notes which branch a branch follows",
-	GitGlobal:       "changes git's configuration of the person",
-	Reaches:         "reaches another machine, or a service that may",
-	LongRunning:     "does not end by itself",
-	Interactive:     "waits for input at a terminal",
-	Pages:           "waits for input at a terminal",
-	ObservesHost:    "shows processes, memory, sockets or users of the machine",
-	NotConcurrent:   "writes a cache, so that it does not run beside others",
-	ReadsElsewhere:  "reads files that its words do not name",
-	RunsCode:        "runs code that toolhost does not read",
-	RunsHooks:       "runs the hooks of the repository",
-	WritesElsewhere: "writes files that its words do not name",
-	MayReach:        "asks for the names of hosts, where it can",
-}
-
 // finish asks for the missing and lets Judge have its word, which cannot make understood what was not.
 func (p *parser) finish() (*Args, *Use) {
 	if p.table.sub != nil && p.sub == nil && !p.ended && !slices.Contains(strings.Fields(p.spec.Operands), "sub?") {

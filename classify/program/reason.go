@@ -5,23 +5,6 @@ import (
 	"strings"
 )
 
-// Reason explains a fact of a use. Its text is a predicate whose subject is the program ("runs code of this project"), or a
-// sentence of its own ("the script is not static"). Either may begin with the program's name.
-type Reason struct {
-	Fact   string // the fact, as in agenttool.Reason; "": all facts of the use
-	Of     string // the option or operand that decides; "": the use as a whole
-	Text   string
-	Line   int // 0: that of the program's name
-	Column int
-}
-
-// factOf is the fact that an effect decides; other effects give no reason.
-var factOf = map[Effect]string{
-	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitUpstream: "read_only", GitGlobal: "read_only", Reaches: "open_world",
-	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",
-	NotConcurrent: "concurrency_safe", ReadsElsewhere: "paths_complete", RunsCode: "read_only", RunsHooks: "paths_complete",
-}
-
 // because is a reason for all facts of a use.
 func because(text string) Reason { return Reason{Text: text} }
 
@@ -93,14 +76,6 @@ func predicate(text string) bool {
 
 // nouns end as verbs do.
 var nouns = WordSet("this its options packages letters files programs names")
-
-// factReason is the reason of an effect.
-func factReason(e Effect, text string) Reason { return Reason{Fact: factOf[e], Text: text} }
-
-// unknownReason is the reason why a use is not understood, which decides all facts, read_only first.
-func unknownReason(text string, at Word) Reason {
-	return Reason{Fact: "read_only", Text: text, Line: at.Line, Column: at.Column}
-}
 
 // effectsAlone is the Judge of a use whose effects say all that matters, whatever its words are.
 func effectsAlone(*Args, *Use) {}

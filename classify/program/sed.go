@@ -249,8 +249,6 @@ func (p *sedParser) addressRegexp(delimiter byte) {
 	}
 }
 
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
 func (p *sedParser) number() {
 	for isDigit(p.peek()) {
 		p.next++

@@ -6,30 +6,6 @@ import (
 	"strings"
 )
 
-// tool describes a program that runs code of the project (a build, the tests, a linter with plugins): the words that can make it
-// run other code. The project's own code is not judged here; code that the line names itself is.
-//
-// Words can name code in three ways. Text that is code has blanks, quotes or other bytes that plain words do not have. Files
-// outside the project have an absolute path, or one that begins with ~ or leads up. Programs have plain names: they are passed on
-// as commands, for rules that forbid. Options and subcommands whose purpose is to name code do so with any value.
-type tool struct {
-	code     Words  // options that name code, and subcommands and operands that do
-	config   Words  // options whose value is a file of settings
-	text     Words  // options whose value is text that runs nothing: a message, a pattern
-	data     Words  // options whose value is a path of data, wherever it is
-	commands Words  // words after whose options a command stands, to the end: exec
-	known    Words  // subcommands; nil: any plain word is fine
-	modules  Words  // of -m, each a tool of that name
-	scripts  bool   // a subcommand that is not known is a script of the project, or a program of it
-	alone    bool   // without words it reads code from its input
-	files    bool   // operands name files with code
-	runs     bool   // operands are a command
-	inner    Words  // operands of the subcommand tool
-	foreign  string // there are operands that name code of others, NAME@VERSION or A:B:C, and with this subcommand by any address
-	sql      bool   // operands behind the first are text for a database
-	defines  bool   // -DNAME=VALUE sets a variable
-}
-
 // NamedCode is the code that the words of one command line name.
 type NamedCode struct {
 	Why      string // it names code that is not read, and how; "" if it does not
