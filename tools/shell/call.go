@@ -15,20 +15,6 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// call is a bound command.
-type call struct {
-	tool  *tool
-	input input
-	git   map[agenttool.GitRun]string // findings about the repositories where the command runs git
-	home  string
-	facts agenttool.Facts
-	room  agenttool.Capacity
-
-	grants sandbox.Grants
-	launch
-	copying
-}
-
 // launch describes the programs that a command starts.
 type launch struct {
 	programs    []string // names of the programs that the command starts, if known
@@ -74,9 +60,6 @@ func (c *call) openDir() (*workspace.Dir, error) {
 	}
 	return c.tool.w.OpenDir(cwd)
 }
-
-// dir is the directory that the command starts in.
-func (c *call) dir() string { return c.facts.Dir.Resolved }
 
 // Run starts the command as a job and waits until it exits, its timeout_ms is over, or it waits for input. In the
 // last two cases, and with run_in_background, the job continues and the Output is marked as yielded.
@@ -180,13 +163,6 @@ func asksTerminal(program string) bool {
 }
 
 func searchesStdin(program string) bool { return program == "rg" || program == "ag" }
-
-// moves reports whether the command may end in another directory and runs in the foreground.
-func (c *call) moves() bool {
-	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
-		return name == "cd" || name == "pushd" || name == "popd"
-	})
-}
 
 // saveCopies copies what the command destroys, as it is now. It returns the file with the copy, "" if there is nothing to copy.
 func (c *call) saveCopies(id agenttool.InvocationID) (string, error) {

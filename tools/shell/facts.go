@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"cmp"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/tools/shell/neutral"
+	"toolhost/tools/workspace"
 )
 
 // takesData lists the programs that only turn their input into output.
@@ -115,4 +118,30 @@ func (t *tool) system(name string) string {
 		return found
 	}
 	return ""
+}
+
+// Bind decodes and checks input and computes the facts. Errors are of class invalid_arguments.
+func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
+	in, err := decode(raw)
+	if err != nil {
+		return nil, err
+	}
+	in.Cwd = cmp.Or(in.Cwd, scope.Dir)
+	if in.TimeoutMS == 0 {
+		in.TimeoutMS = t.o.DefaultTimeout.Milliseconds()
+	}
+	cwd, err := workspace.Path(scope, in.Cwd)
+	if err != nil {
+		return nil, err
+	}
+	in.Cwd = agenttool.SpellPath(cwd.Absolute)
+	c := &call{tool: t, input: in, room: scope.Capacity}
+	c.judge(cwd, scope.Home)
+	return c, nil
+}
+
+// Moves implements agenttool.Mover.
+func (t *tool) Moves(c agenttool.Call) bool {
+	command, ok := c.(*call)
+	return ok && command.moves()
 }

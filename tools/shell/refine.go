@@ -12,10 +12,25 @@ import (
 	"toolhost/classify"
 	"toolhost/classify/program"
 	"toolhost/permissions/protect"
+	"toolhost/sandbox"
 	"toolhost/tools/job"
 	"toolhost/tools/shell/keep"
 	"toolhost/tools/shell/neutral"
 )
+
+// call is a bound command.
+type call struct {
+	tool  *tool
+	input input
+	git   map[agenttool.GitRun]string // findings about the repositories where the command runs git
+	home  string
+	facts agenttool.Facts
+	room  agenttool.Capacity
+
+	grants sandbox.Grants
+	launch
+	copying
+}
 
 // Refine completes the facts that depend on the disk: the programs that repositories make git run, the git
 // configuration that is used, and the files that patterns match.
@@ -304,4 +319,14 @@ func (c *call) refineCopies() {
 	for i := range f.Parts {
 		f.Parts[i].Copied = f.Parts[i].Destructive == agenttool.Yes
 	}
+}
+
+// dir is the directory that the command starts in.
+func (c *call) dir() string { return c.facts.Dir.Resolved }
+
+// moves reports whether the command may end in another directory and runs in the foreground.
+func (c *call) moves() bool {
+	return !c.input.RunInBackground && slices.ContainsFunc(c.programs, func(name string) bool {
+		return name == "cd" || name == "pushd" || name == "popd"
+	})
 }

@@ -1,8 +1,6 @@
 package shell
 
 import (
-	"cmp"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,41 +48,6 @@ const textBytes = 30_000
 type tool struct {
 	w *workspace.Workspace
 	o Options
-}
-
-// New returns the tools "shell", which runs commands with bash in directories of w as jobs, and "shell_output", "shell_input" and
-// "shell_kill", which read, answer and end them. It does no IO.
-//
-// Agent Tool v0.2.0, tool kind shell_command (AT-045), execution kind shell (AT-444).
-func New(w *workspace.Workspace, o Options) []agenttool.Tool {
-	o.DefaultTimeout = cmp.Or(o.DefaultTimeout, defaultTimeout)
-	t := &tool{w: w, o: o}
-	return []agenttool.Tool{
-		t,
-		reader{jobs: o.Jobs},
-		feeder{shell: t},
-		killer{jobs: o.Jobs},
-	}
-}
-
-// Bind decodes and checks input and computes the facts. Errors are of class invalid_arguments.
-func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
-	in, err := decode(raw)
-	if err != nil {
-		return nil, err
-	}
-	in.Cwd = cmp.Or(in.Cwd, scope.Dir)
-	if in.TimeoutMS == 0 {
-		in.TimeoutMS = t.o.DefaultTimeout.Milliseconds()
-	}
-	cwd, err := workspace.Path(scope, in.Cwd)
-	if err != nil {
-		return nil, err
-	}
-	in.Cwd = agenttool.SpellPath(cwd.Absolute)
-	c := &call{tool: t, input: in, room: scope.Capacity}
-	c.judge(cwd, scope.Home)
-	return c, nil
 }
 
 // Unready implements [agenttool.Unready]: without bash, or where the sandbox is too weak, no command runs.
@@ -135,12 +98,6 @@ func hostPath(environ []string) string {
 		}
 	}
 	return defaultPath
-}
-
-// Moves implements agenttool.Mover.
-func (t *tool) Moves(c agenttool.Call) bool {
-	command, ok := c.(*call)
-	return ok && command.moves()
 }
 
 // added lets the variables of the user's settings override others of the same names.
