@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"toolhost/tools/search/index"
 	"toolhost/tools/search/tree"
@@ -119,4 +120,11 @@ func (s *survey) visit(numbers []int32) {
 func (s *survey) result() *candidateCache {
 	slices.Sort(s.visits)
 	return &s.candidateCache
+}
+
+// generation is an index and its number. The cached state of a file names the generation that it refers to.
+type generation struct {
+	number uint32
+	full   atomic.Bool // the index has reached its size cap
+	*index.Index
 }

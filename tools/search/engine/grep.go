@@ -88,13 +88,6 @@ type reliance struct {
 	asked []*tree.File // watched: files whose status matched the index
 }
 
-// batchResults is a part of the results of one batch.
-type batchResults struct {
-	*resultBuffer
-	sum  Summary
-	last bool // it is the last part of the batch
-}
-
 // plan chooses the files to visit: all, unless a cache of an earlier search tells which can be skipped.
 func (g *grep) plan() {
 	g.route, g.draft = route{files: g.Files}, g.newDraft()
@@ -196,18 +189,6 @@ func (g *grep) work(ctx context.Context, l *lines) {
 			return
 		}
 	}
-}
-
-// worker searches files in one goroutine.
-type worker struct {
-	*grep
-	dirs     dirs
-	statuses statuses
-	guard    guard
-	scan     scanner
-	sum      Summary
-	fileWork
-	batchWork
 }
 
 // batchWork is gathered by a worker in a batch.

@@ -101,3 +101,15 @@ func (w *worker) holds(f *tree.File, known *tree.FileFacts, st *unix.Stat_t) boo
 	}
 	return true
 }
+
+// worker searches files in one goroutine.
+type worker struct {
+	*grep
+	dirs     dirs
+	statuses statuses
+	guard    guard
+	scan     scanner
+	sum      Summary
+	fileWork
+	batchWork
+}

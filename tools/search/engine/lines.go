@@ -74,3 +74,10 @@ func (l *lines) done(i int) {
 	<-l.at(i).turn
 	<-l.begun
 }
+
+// batchResults is a part of the results of one batch.
+type batchResults struct {
+	*resultBuffer
+	sum  Summary
+	last bool // it is the last part of the batch
+}

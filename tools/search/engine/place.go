@@ -69,13 +69,6 @@ type background struct {
 	sweep *time.Timer
 }
 
-// generation is an index and its number. The cached state of a file names the generation that it refers to.
-type generation struct {
-	number uint32
-	full   atomic.Bool // the index has reached its size cap
-	*index.Index
-}
-
 func newPlace(e *Engine, k key, r Root) *place {
 	p := &place{origin: origin{engine: e, key: k}, lifetime: lifetime{made: time.Now()}}
 	p.tree = tree.New(tree.Place{Root: r.Dir.File(), Path: r.Path, Top: r.Top}, tree.Options{

@@ -284,3 +284,31 @@ func (p *place) learn(g *grep) {
 		p.prepare()
 	}
 }
+
+// watch starts watching the place if it should be watched and is not. It adds the watches before it reads the
+// directories, so that no change falls between the two.
+func (p *place) watch() {
+	p.mu.Lock()
+	list, wanted := p.list, p.list != nil && p.events == nil && !p.blind && p.watches(p.engine.index())
+	p.mu.Unlock()
+	if !wanted {
+		return
+	}
+	ev := p.newEvents(list)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if ev == nil {
+		p.blind = true
+		return
+	}
+	p.events = ev
+	ctx, cancel := context.WithTimeout(p.end, brief)
+	defer cancel()
+	list, err := p.tree.Refresh(ctx)
+	if err == nil {
+		err = p.settleLocked(ctx, list)
+	}
+	if err != nil {
+		p.blindLocked()
+	}
+}
