@@ -84,6 +84,13 @@ type share struct {
 	known   int  // requests that wait or are being answered
 }
 
+// limits are the limits for clients.
+type limits struct {
+	requestTimes
+	patience
+	capacity
+}
+
 // busy counts the requests of each client.
 type busy struct {
 	l limits

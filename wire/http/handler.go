@@ -16,11 +16,6 @@ import (
 	"time"
 )
 
-const (
-	healthPath = "/healthz"
-	eventsPath = "/events"
-)
-
 // handler answers every request. Requests that only read, streams among them, are cancelled when streams ends.
 func (s *Server) handler(streams context.Context) nethttp.Handler {
 	return nethttp.HandlerFunc(func(w nethttp.ResponseWriter, r *nethttp.Request) {

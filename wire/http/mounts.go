@@ -44,3 +44,8 @@ func (all routes) at(path string) nethttp.Handler {
 	}
 	return nil
 }
+
+const (
+	healthPath = "/healthz"
+	eventsPath = "/events"
+)

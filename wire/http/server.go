@@ -45,13 +45,6 @@ type Options struct {
 	Origins      []string     // origins of web pages that may call, as scheme://host[:port]; nil: none but our own
 }
 
-// limits are the limits for clients.
-type limits struct {
-	requestTimes
-	patience
-	capacity
-}
-
 // requestTimes bound one request.
 type requestTimes struct {
 	header, body, write, idle time.Duration // for a request's head, the whole request, one write, and between requests
