@@ -15,21 +15,6 @@ import (
 	"toolhost/persist"
 )
 
-func newLog() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:        "log",
-		Short:      "Read, count, verify, sign and prune the logs of sessions",
-		SuggestFor: []string{"history", "audit", "sessions"},
-		Long: `log reads what sessions recorded. A SESSION is the id that "log list" prints, the beginning of one, a session's
-directory, or a log file; without one the last used session is meant.
-` + exitCodes,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newLogList(), newLogShow(), newLogFollow(), newLogGrep(), newLogStats(), newLogVerify(), newLogSign(), newLogRedact(), newLogPrune())
-	return cmd
-}
-
 // listedSessions is how many sessions log list prints unless told otherwise: each is opened and measured.
 const listedSessions = 50
 

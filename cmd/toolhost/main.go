@@ -93,18 +93,3 @@ func failedSafe(err error) error {
 
 // printJSON prints values, each on a line.
 func printJSON[T any](out io.Writer, values ...T) error { return failed(output.JSON(out, values...)) }
-
-func newRoot() *cobra.Command {
-	root := &cobra.Command{
-		Use:     "toolhost",
-		Version: version(),
-		Short:   "Run a coding agent's tools: shell, read, write, edit, grep and glob over JSON lines",
-		Long: `toolhost is the process between a coding agent and this machine. It offers shell, read, write, edit, grep and glob
-over JSON lines, decides what may run, keeps large output, and can explain every call afterwards.
-` + exitCodes,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newCheck(), newGrants(), newSettings(), newTrust(), newSandbox(), newDoctor(), newApprove(), newConnect(), newGoCache(), newMCPConfig(), newSetup(), newHook(), newJobs(), newLog(), newVersion())
-	return root
-}
