@@ -113,11 +113,6 @@ func (c *connector) refuse(n *notify.Connection, detail string) notify.Verdict {
 	return notify.Verdict(syscall.EACCES)
 }
 
-// socketViolation is the violation of a connect to a path.
-func socketViolation(path, detail string) Violation {
-	return Violation{Wall: FileSystem, Path: path, Call: "connect", Grant: "socket:" + path, Detail: detail, Certain: true}
-}
-
 // mayMake reports whether commands of the session can have made the entry at path: the deepest place decides.
 func (c *connector) mayMake(path string) bool {
 	made := deepest(c.made, path)
@@ -133,11 +128,6 @@ func deepest(dirs []string, path string) int {
 		}
 	}
 	return longest
-}
-
-func isSocket(place int) bool {
-	var st unix.Stat_t
-	return unix.Fstat(place, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK
 }
 
 // listens reports whether one of the sockets listens at the place of a connection.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -227,3 +228,43 @@ func ours(dir string) error {
 	}
 	return nil
 }
+
+// probePlaces are the directories for temporary files that probes use.
+var probePlaces = []string{"/tmp", "/var/tmp"}
+
+// sweepProbes removes directories of probes that did not remove them: the host was killed, or the disk failed. A running probe has
+// locked its directory.
+func sweepProbes(parent string) {
+	entries, _ := os.ReadDir(parent)
+	for _, e := range entries {
+		path := filepath.Join(parent, e.Name())
+		if !strings.HasPrefix(e.Name(), probePrefix) || ours(path) != nil {
+			continue
+		}
+		if lock, err := openLocked(path); err == nil {
+			_ = remove.All(path)
+			lock.Close()
+		}
+	}
+}
+
+// probeDir makes and locks a directory for a probe. A sweep can remove it before it is locked; then another one is made.
+func probeDir(parent string) (dir string, lock *os.File, err error) {
+	err = retryTaken(func() error {
+		if dir, err = os.MkdirTemp(parent, probePrefix); err != nil {
+			return err
+		}
+		lock, err = openLocked(dir)
+		if errors.Is(err, os.ErrNotExist) {
+			return errTaken
+		}
+		if err != nil {
+			_ = os.Remove(dir)
+		}
+		return err
+	})
+	return dir, lock, err
+}
+
+// probePrefix begins the names of directories of probes.
+const probePrefix = "toolhost-probe-"

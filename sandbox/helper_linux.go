@@ -48,6 +48,12 @@ func (h *helper) cover(c covering) {
 	h.send(coverPatience, enter.SaySeal, string(c.op)+"\x00"+c.path)
 }
 
+// covering is a path that is covered in a sandbox, and the operation that covers it.
+type covering struct {
+	path string
+	op   enter.Op
+}
+
 // bind binds a socket to its name where the command sees it. The supervisor asks for one at a time, since nothing else uses names
 // meanwhile.
 func (h *helper) bind(b notify.Binding, gone <-chan struct{}) error {

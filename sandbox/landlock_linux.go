@@ -12,44 +12,6 @@ import (
 	"toolhost/agenttool"
 )
 
-// The rights that a Landlock domain handles, by the ABI version that added them. Executing is not handled, and reading only if
-// no mounts mask secrets.
-const (
-	writeRights = landlock.AccessFSWriteFile | landlock.AccessFSRemoveDir | landlock.AccessFSRemoveFile |
-		landlock.AccessFSMakeChar | landlock.AccessFSMakeDir | landlock.AccessFSMakeReg | landlock.AccessFSMakeSock |
-		landlock.AccessFSMakeFifo | landlock.AccessFSMakeBlock | landlock.AccessFSMakeSym // 1
-	neverGranted = landlock.AccessFSMakeChar | landlock.AccessFSMakeBlock
-	fileRights   = landlock.AccessFSExecute | landlock.AccessFSWriteFile | landlock.AccessFSReadFile |
-		landlock.AccessFSTruncate | landlock.AccessFSIoctlDev // rights that a rule for a file may have
-	tcpRights = landlock.AccessNetBindTCP | landlock.AccessNetConnectTCP
-	allScopes = landlock.ScopeAbstractUnixSocket | landlock.ScopeSignal
-)
-
-// rights are those on files that version abi handles.
-func rights(abi int) uint64 {
-	r := uint64(writeRights)
-	for _, since := range []struct {
-		abi   int
-		right uint64
-	}{
-		{2, landlock.AccessFSRefer}, {3, landlock.AccessFSTruncate}, {5, landlock.AccessFSIoctlDev},
-	} {
-		if abi >= since.abi {
-			r |= since.right
-		}
-	}
-	return r
-}
-
-// landlockABI is the version that the kernel has, 0 for none.
-func landlockABI() int {
-	abi, err := landlock.LandlockGetABIVersion()
-	if err != nil {
-		return 0
-	}
-	return abi
-}
-
 // handled are the rights of version abi that a command has only where a rule grants them: to write; to read, if there are no masks; and
 // to use the network, if the command has none of its own.
 func (p *plan) handled(abi int) landlock.RulesetAttr {

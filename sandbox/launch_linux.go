@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"slices"
@@ -14,6 +15,23 @@ import (
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/proxy"
 )
+
+// check reports a profile that cannot be.
+func (s *Session) check(p Profile) error {
+	if err := p.check(); err != nil || !p.confined() {
+		return err
+	}
+	if s.level == None {
+		return withoutSandbox(p)
+	}
+	if _, err := s.view.writable(p); err != nil {
+		return err
+	}
+	if len(p.Hosts) > 0 && s.level != Full {
+		return fmt.Errorf("hosts are reached through a network of the session's own, which level %s has not", s.level)
+	}
+	return nil
+}
 
 // guard finds the protected names and keeps them.
 func (p *Process) guard(plan *plan) (err error) {
@@ -192,18 +210,4 @@ func startHelper(files []*os.File) (*os.File, error) {
 		}
 	}()
 	return os.NewFile(uintptr(pidfd), "helper"), nil
-}
-
-// planFile is a file in memory that holds the plan.
-func planFile(encoded []byte) (*os.File, error) {
-	fd, err := unix.MemfdCreate("plan", unix.MFD_CLOEXEC)
-	if err != nil {
-		return nil, err
-	}
-	f := os.NewFile(uintptr(fd), "plan")
-	if _, err := f.Write(encoded); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }

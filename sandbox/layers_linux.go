@@ -3,7 +3,6 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -148,14 +147,8 @@ func failedLayers(list string) (failed []failedLayer) {
 	return failed
 }
 
-// isLayered reports whether commands see the user's cache below their own.
-func isLayered(s *Session, name string) bool {
-	if !slices.ContainsFunc(s.layers.all, func(l layer) bool { return l.name == name }) {
-		return false
-	}
-	h, err := s.hold()
-	return err == nil && !slices.ContainsFunc(h.failed, func(f failedLayer) bool { return f.name == name })
-}
+// emptyPlace are the mount options of a directory with only shown entries.
+const emptyPlace = "mode=755,size=1m"
 
 // TryLayers reports why commands that keep their caches in a directory do not see the user's below them, nil if they do. The level must be Full.
 // It makes its files in dir and removes them.

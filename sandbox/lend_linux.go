@@ -4,14 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
-	"toolhost/sandbox/notify"
 )
 
 // loan is a missing path outside of the roots that the decision named as written. The supervisor makes its first missing name in the
@@ -20,6 +18,12 @@ type loan struct {
 	path  string   // what may be written
 	first string   // the first missing name on the way to it: path itself, or a directory above
 	dir   *os.File // the host's directory that first is in, as a place
+}
+
+// openPlaces are the places that a profile opens besides the session's.
+type openPlaces struct {
+	write, read []identity
+	loans       []loan
 }
 
 // maxLoans bounds the loans of one command: each is a mount.
@@ -45,29 +49,6 @@ func loansIn(v *view, p Profile) (loans []loan) {
 		}
 	}
 	return loans
-}
-
-// isReplaced reports whether a path is in a directory that every sandbox has of its own.
-func isReplaced(v *view, path string) bool {
-	if slices.Contains(taken, path) {
-		return true
-	}
-	return !v.isClosed(path) && (v.covered(path) || slices.ContainsFunc([]string{"/dev", "/proc", "/sys", "/run"}, func(dir string) bool {
-		return agenttool.Within(dir, path)
-	}))
-}
-
-// firstMissing finds the first missing name on the way to a path, and the directory in which it is made. ok is false where none is lent: in
-// directories that every sandbox has of its own, in the root, and behind a link.
-func firstMissing(path string) (dir, first string, ok bool) {
-	for first = path; ; first = dir {
-		dir = filepath.Dir(first)
-		if _, err := os.Lstat(dir); err == nil {
-			break
-		}
-	}
-	real, err := filepath.EvalSymlinks(dir)
-	return dir, first, err == nil && real == dir && !slices.Contains(taken, dir)
 }
 
 // gits are the git directories among the places outside of the roots that the command may write, or around them.
@@ -98,48 +79,6 @@ var (
 	makes   = []string{"mkdir", "mkdirat", "open", "openat", "creat"}
 	removes = []string{"unlink", "unlinkat", "rmdir"}
 )
-
-// onLoan judges a call about a missing name on the way to a loan, or about the loan itself: one that makes it is done in the host's
-// directory, if the name is missing there as well. ok is false for other calls.
-func (j *judge) onLoan(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
-	if !j.mounts || len(j.loans) == 0 || t.Mode() != 0 {
-		return notify.Allow, false
-	}
-	directory := strings.HasPrefix(call, "mkdir")
-	makesIt := slices.Contains(makes, call)
-	for _, l := range j.loans {
-		switch {
-		case t.Path == l.first && makesIt && (directory || t.Path == l.path):
-			if exists(l.dir, filepath.Base(l.first)) || t.Redirect(int(l.dir.Fd())) != nil {
-				return notify.Verdict(unix.EACCES), true
-			}
-			return notify.Allow, true
-		case t.Path == l.first && slices.Contains(removes, call): // its directory is read-only, and says so first
-			return notify.Verdict(unix.ENOENT), true
-		case directory && t.Path != l.first && agenttool.Within(l.first, t.Path) && agenttool.Within(t.Path, l.path):
-			return notify.Allow, true // in a directory that was made before
-		}
-	}
-	return notify.Allow, false
-}
-
-// onRemoval has a call that removes a named path done in the host's directory. A file that took the name since stays.
-func (j *judge) onRemoval(call string, t notify.Target) bool {
-	if !j.mounts || !slices.Contains(removes, call) {
-		return false
-	}
-	i := slices.IndexFunc(j.removals, func(r removal) bool { return r.path == t.Path })
-	if i < 0 {
-		return false
-	}
-	file, _ := j.removals[i].now()
-	return file == j.removals[i].file && t.Redirect(int(j.removals[i].dir.Fd())) == nil
-}
-
-// lends reports whether a path is the first name of a loan.
-func (j *lending) lends(path string) bool {
-	return slices.ContainsFunc(j.loans, func(l loan) bool { return l.first == path })
-}
 
 func exists(dir *os.File, name string) bool {
 	var st unix.Stat_t

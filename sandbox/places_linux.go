@@ -9,9 +9,6 @@ import (
 	"toolhost/sandbox/enter"
 )
 
-// emptyPlace are the mount options of a directory with only shown entries.
-const emptyPlace = "mode=755,size=1m"
-
 // place is a directory in which commands see only shown entries. The session's holder builds it once, for every
 // command: making a file system in memory and mounting in it takes longer than all other steps of a command.
 type place struct {

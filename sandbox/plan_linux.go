@@ -3,44 +3,15 @@ package sandbox
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/seccomp"
 )
-
-// identity is a file by path and numbers. A path that leads somewhere else by the time the sandbox is made fails.
-type identity struct {
-	path     string
-	dev, ino uint64
-}
-
-func (id identity) args() []string {
-	return []string{id.path, strconv.FormatUint(id.dev, 10), strconv.FormatUint(id.ino, 10)}
-}
-
-// identify looks at an absolute path without links.
-func identify(path string) (identity, error) {
-	if !filepath.IsAbs(path) {
-		return identity{}, fmt.Errorf("%s is not absolute", path)
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return identity{}, err
-	}
-	info, err := os.Lstat(real)
-	if err != nil {
-		return identity{}, err
-	}
-	st := info.Sys().(*syscall.Stat_t)
-	return identity{path: real, dev: uint64(st.Dev), ino: st.Ino}, nil
-}
 
 // plan is a plan being made for one command.
 type plan struct {
@@ -65,12 +36,6 @@ type space struct {
 	opened openPlaces
 	writes []string // the places that it may write, as it sees them
 	layout layout
-}
-
-// openPlaces are the places that a profile opens besides the session's.
-type openPlaces struct {
-	write, read []identity
-	loans       []loan
 }
 
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, inner
@@ -230,12 +195,6 @@ func (p *plan) limit(op enter.Op, limits []Limit) {
 	}
 }
 
-const (
-	maxProcesses = 4096
-	maxFile      = 16 << 30
-	maxFiles     = 65536
-)
-
 // environ is the command's environment, changed for the sandbox.
 func (p *plan) environ() []string {
 	full, d := p.s.level == Full, &p.s.dirs
@@ -265,4 +224,18 @@ func (p *plan) filter() error {
 	}
 	p.Add(enter.Filter, program, notify)
 	return nil
+}
+
+// planFile is a file in memory that holds the plan.
+func planFile(encoded []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("plan", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "plan")
+	if _, err := f.Write(encoded); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }

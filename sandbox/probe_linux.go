@@ -16,7 +16,6 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
-	"toolhost/agenttool/remove"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
 )
@@ -144,46 +143,6 @@ func try(dir string, level Level) error {
 		}
 	}
 	return nil
-}
-
-// probePrefix begins the names of directories of probes.
-const probePrefix = "toolhost-probe-"
-
-// probePlaces are the directories for temporary files that probes use.
-var probePlaces = []string{"/tmp", "/var/tmp"}
-
-// probeDir makes and locks a directory for a probe. A sweep can remove it before it is locked; then another one is made.
-func probeDir(parent string) (dir string, lock *os.File, err error) {
-	err = retryTaken(func() error {
-		if dir, err = os.MkdirTemp(parent, probePrefix); err != nil {
-			return err
-		}
-		lock, err = openLocked(dir)
-		if errors.Is(err, os.ErrNotExist) {
-			return errTaken
-		}
-		if err != nil {
-			_ = os.Remove(dir)
-		}
-		return err
-	})
-	return dir, lock, err
-}
-
-// sweepProbes removes directories of probes that did not remove them: the host was killed, or the disk failed. A running probe has
-// locked its directory.
-func sweepProbes(parent string) {
-	entries, _ := os.ReadDir(parent)
-	for _, e := range entries {
-		path := filepath.Join(parent, e.Name())
-		if !strings.HasPrefix(e.Name(), probePrefix) || ours(path) != nil {
-			continue
-		}
-		if lock, err := openLocked(path); err == nil {
-			_ = remove.All(path)
-			lock.Close()
-		}
-	}
 }
 
 // selfTest runs the probe under a profile.

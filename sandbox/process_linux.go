@@ -2,20 +2,12 @@ package sandbox
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"toolhost/agenttool"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/notify"
@@ -96,171 +88,8 @@ func (p *supervision) inspect() {
 	}
 }
 
-// inspectLast compares them again when all processes have ended, if some of them outlived the command, or if it was killed.
-func (p *Process) inspectLast() {
-	if p.Ended() == nil || p.tripwire.isStale() {
-		p.inspect()
-	}
-}
-
 // atEnd registers do for the time when no process of the command is left. The last registered runs first.
 func (p *ending) atEnd(do func()) { p.ends = append(p.ends, do) }
-
-// over runs the registered functions when no process of the command is left. The supervisor uses until then all that they give up.
-// A supervisor that a file system holds up is not waited for: they run when it has ended.
-func (p *Process) over() {
-	done, ends := make(chan struct{}), p.ends
-	p.ends = nil
-	go func() {
-		defer close(done)
-		if p.listener != nil {
-			_ = p.listener.Close() // its errors are those of a kernel that lost it: the command's calls failed
-		}
-		for _, do := range slices.Backward(ends) {
-			do()
-		}
-	}()
-	timer := time.NewTimer(overPatience)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
-}
-
-// overPatience is how long a command that has ended waits for its supervisor.
-const overPatience = 10 * time.Second
-
-// listen reads the helper's messages until no process of the command is left.
-func (p *Process) listen() {
-	defer close(p.gone)
-	said, alone := p.hear()
-	close(p.silent)
-	switch {
-	case said:
-	case p.starting.Load(): // the command was faster, and ended its helper
-		p.started <- nil
-	default:
-		p.started <- setupFailed(errEnded)
-	}
-	p.Kill() // a helper that closed its socket and lives: nothing goes on without it
-	if alone == nil {
-		p.helper.awaitExit()
-	}
-	p.helper.close()
-	if alone != nil {
-		p.setEnded(alone)
-	}
-	p.over()
-	if p.Ended() == nil { // without a word of the helper, it was killed with it
-		p.setEnded(&ExitState{Status: syscall.WaitStatus(syscall.SIGKILL)})
-	}
-}
-
-// hear reads the helper's messages until the last. It returns whether the start was reported, and the command's end if only the
-// helper was left then and it holds no namespaces, which would end with it.
-func (p *Process) hear() (said bool, alone *ExitState) {
-	buffer := make([]byte, 8<<10)
-	for {
-		message, file, err := receive(p.helper.control, buffer)
-		if errors.Is(err, syscall.ECONNRESET) {
-			continue // it ended with messages of ours unread; its own can still be read, and this error comes once
-		}
-		if errors.Is(err, unix.EMFILE) && !said {
-			p.started <- setupFailed(err)
-			return true, nil
-		}
-		if err != nil {
-			return said, nil
-		}
-		parts := strings.Split(string(message[1:]), "\x00")
-		switch message[0] {
-		case enter.SaysFailed:
-			p.started <- p.failed(parts)
-			said = true
-		case enter.SaysListener:
-			p.serve(file)
-		case enter.SaysStarting:
-			p.starting.Store(true)
-		case enter.SaysStarted:
-			p.started <- nil
-			said = true
-		case enter.SaysEnded:
-			p.inspect()
-			e := parseEnded(parts)
-			if e.Alone && !p.helper.first {
-				return said, e
-			}
-			p.setEnded(e)
-		case enter.SaysBounded:
-			p.violations.addAny(boundOf(parts))
-		case enter.SaysSealed:
-			if v, ok := coveredAgain(parts); ok && !p.judge.opens(v.Path) {
-				p.violations.add(v)
-			}
-		case enter.SaysBound:
-			pass(p.helper.bound, parts[0])
-		case enter.SaysLent:
-			pass(p.helper.lent, parts[0])
-		}
-	}
-}
-
-// serve answers the filter's questions until no process is left that could ask.
-func (p *Process) serve(listener *os.File) {
-	if listener == nil {
-		return
-	}
-	fd, err := unix.FcntlInt(listener.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	listener.Close()
-	if err != nil || p.judge == nil {
-		return
-	}
-	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.judge.changes.note, Named: func(path string, inode uint64) {
-		if p.judge.named(path, inode); p.judge.mounts && p.judge.lends(path) {
-			p.helper.lend(path, p.silent)
-		}
-		p.judge.opening.named(path)
-	}}
-	if p.ask != nil && p.mayAsk != nil && p.helper.first {
-		p.judge.opening.asks, judges.Ask = true, p.judge.opening.ask
-	}
-	if p.helper.first {
-		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }
-	}
-	if p.connector != nil {
-		if judges.Connect = p.connector.judge; judges.Ask != nil {
-			p.connector.asker.p = p
-		}
-	}
-	if p.listener, err = notify.Serve(fd, judges); err != nil {
-		_ = unix.Close(fd)
-	}
-	p.judge.changes.seen.Store(err == nil)
-}
-
-// failed is the error for a step that failed.
-func (p *Process) failed(parts []string) error {
-	if len(parts) != 3 {
-		return setupFailed(errEnded)
-	}
-	number, _ := strconv.Atoi(parts[2])
-	errno := syscall.Errno(number)
-	if parts[0] == string(enter.Run) {
-		if e := shortage("the command was not started: "+p.command, errno); e != nil {
-			return e
-		}
-		return agenttool.Failure(agenttool.ExecutionFailed, "start_failed",
-			fmt.Sprintf("the command was not started: %s: %v", p.command, errno)).Because(errno)
-	}
-	return setupFailed(fmt.Errorf("%s %s: %w", parts[0], parts[1], errno))
-}
-
-// parseEnded reads SaysEnded.
-func parseEnded(parts []string) *ExitState {
-	status, _ := strconv.ParseInt(parts[0], 10, 64)
-	return &ExitState{Status: syscall.WaitStatus(status), Alone: len(parts) > 1 && parts[1] == "0"}
-}
 
 // setEnded keeps how the command ended, and tells of it.
 func (p *Process) setEnded(e *ExitState) {

@@ -161,3 +161,9 @@ func countIn(dir, name string) (int, bool) {
 	n, bad := strconv.Atoi(strings.TrimSpace(string(text)))
 	return n, err == nil && bad == nil
 }
+
+const (
+	maxProcesses = 4096
+	maxFile      = 16 << 30
+	maxFiles     = 65536
+)

@@ -212,26 +212,18 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	return p, nil
 }
 
-// check reports a profile that cannot be.
-func (s *Session) check(p Profile) error {
-	if err := p.check(); err != nil || !p.confined() {
-		return err
-	}
-	if s.level == None {
-		return withoutSandbox(p)
-	}
-	if _, err := s.view.writable(p); err != nil {
-		return err
-	}
-	if len(p.Hosts) > 0 && s.level != Full {
-		return fmt.Errorf("hosts are reached through a network of the session's own, which level %s has not", s.level)
-	}
-	return nil
-}
-
 // hold returns the session's holder.
 func (s *Session) hold() (*holder, error) {
 	return s.holders.get(func() (*holder, error) { return startHolder(s) })
+}
+
+// isLayered reports whether commands see the user's cache below their own.
+func isLayered(s *Session, name string) bool {
+	if !slices.ContainsFunc(s.layers.all, func(l layer) bool { return l.name == name }) {
+		return false
+	}
+	h, err := s.hold()
+	return err == nil && !slices.ContainsFunc(h.failed, func(f failedLayer) bool { return f.name == name })
 }
 
 func setupFailed(err error) error {

@@ -178,3 +178,13 @@ func vfs(b []byte) (boundName, bool) {
 }
 
 func align(size int) int { return (size + 3) &^ 3 }
+
+// socketViolation is the violation of a connect to a path.
+func socketViolation(path, detail string) Violation {
+	return Violation{Wall: FileSystem, Path: path, Call: "connect", Grant: "socket:" + path, Detail: detail, Certain: true}
+}
+
+func isSocket(place int) bool {
+	var st unix.Stat_t
+	return unix.Fstat(place, &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFSOCK
+}

@@ -147,6 +147,29 @@ func (v *view) writable(p Profile) ([]identity, error) {
 	return places, nil
 }
 
+// isReplaced reports whether a path is in a directory that every sandbox has of its own.
+func isReplaced(v *view, path string) bool {
+	if slices.Contains(taken, path) {
+		return true
+	}
+	return !v.isClosed(path) && (v.covered(path) || slices.ContainsFunc([]string{"/dev", "/proc", "/sys", "/run"}, func(dir string) bool {
+		return agenttool.Within(dir, path)
+	}))
+}
+
+// firstMissing finds the first missing name on the way to a path, and the directory in which it is made. ok is false where none is lent: in
+// directories that every sandbox has of its own, in the root, and behind a link.
+func firstMissing(path string) (dir, first string, ok bool) {
+	for first = path; ; first = dir {
+		dir = filepath.Dir(first)
+		if _, err := os.Lstat(dir); err == nil {
+			break
+		}
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	return dir, first, err == nil && real == dir && !slices.Contains(taken, dir)
+}
+
 // makeMountPoints makes names in the session's /tmp and /var/tmp for host files below /tmp and /var/tmp that commands see.
 func (v *view) makeMountPoints(d *dirs) error {
 	for _, path := range slices.Concat(paths(v.roots), paths(v.shown), v.homes) {
@@ -164,15 +187,6 @@ func (v *view) makeMountPoints(d *dirs) error {
 		}
 	}
 	return nil
-}
-
-// paths are those of identities.
-func paths(ids []identity) []string {
-	var all []string
-	for _, id := range ids {
-		all = append(all, id.path)
-	}
-	return all
 }
 
 // makeMountPoint makes a directory or a file.

@@ -10,6 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The rights that a Landlock domain handles, by the ABI version that added them. Executing is not handled, and reading only if
+// no mounts mask secrets.
+const (
+	writeRights = landlock.AccessFSWriteFile | landlock.AccessFSRemoveDir | landlock.AccessFSRemoveFile |
+		landlock.AccessFSMakeChar | landlock.AccessFSMakeDir | landlock.AccessFSMakeReg | landlock.AccessFSMakeSock |
+		landlock.AccessFSMakeFifo | landlock.AccessFSMakeBlock | landlock.AccessFSMakeSym // 1
+	neverGranted = landlock.AccessFSMakeChar | landlock.AccessFSMakeBlock
+	fileRights   = landlock.AccessFSExecute | landlock.AccessFSWriteFile | landlock.AccessFSReadFile |
+		landlock.AccessFSTruncate | landlock.AccessFSIoctlDev // rights that a rule for a file may have
+	tcpRights = landlock.AccessNetBindTCP | landlock.AccessNetConnectTCP
+	allScopes = landlock.ScopeAbstractUnixSocket | landlock.ScopeSignal
+)
+
 // wall is the content of a Landlock domain.
 type wall struct {
 	attr    landlock.RulesetAttr
@@ -30,6 +43,31 @@ func (w *wall) ruleset() (*os.File, error) {
 		return nil, fmt.Errorf("landlock: %w", err)
 	}
 	return ruleset, nil
+}
+
+// rights are those on files that version abi handles.
+func rights(abi int) uint64 {
+	r := uint64(writeRights)
+	for _, since := range []struct {
+		abi   int
+		right uint64
+	}{
+		{2, landlock.AccessFSRefer}, {3, landlock.AccessFSTruncate}, {5, landlock.AccessFSIoctlDev},
+	} {
+		if abi >= since.abi {
+			r |= since.right
+		}
+	}
+	return r
+}
+
+// landlockABI is the version that the kernel has, 0 for none.
+func landlockABI() int {
+	abi, err := landlock.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return abi
 }
 
 func (w *wall) addRules(ruleset int) error {

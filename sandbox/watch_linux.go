@@ -27,12 +27,6 @@ type processWatch struct {
 	dirs    []string
 }
 
-// covering is a path that is covered in a sandbox, and the operation that covers it.
-type covering struct {
-	path string
-	op   enter.Op
-}
-
 // add watches the covered names of a process until leave is called. If the kernel has no more watches, replaced names
 // stay open until the command ends, and that is reported.
 func (w *watch) add(p *Process, n names, secrets []protect.Entry) (leave func()) {
