@@ -311,16 +311,6 @@ func (m *message) member(name string, value json.RawMessage) {
 	m.quote(text, room)
 }
 
-// changeOf returns the diff of the call's change, and whether it shows the whole change.
-func changeOf(d agenttool.Decision) (diff string, whole bool) {
-	for _, block := range d.ContentBlocks {
-		if block.Diff != "" {
-			return block.Diff, !block.Partial
-		}
-	}
-	return "", false
-}
-
 // circumstances writes the other facts that a user should know before they answer.
 func (m *message) circumstances(p prompt.Prompt) {
 	m.gives(p.Grants)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolhost/agenttool"
 	"toolhost/agenttool/count"
 	"toolhost/host/prompt"
 )
@@ -72,4 +73,14 @@ func (c change) of(path string) string {
 		return "edits " + count.Of(c.places, "place") + " in " + path + ", " + lines
 	}
 	return "writes " + path
+}
+
+// changeOf returns the diff of the call's change, and whether it shows the whole change.
+func changeOf(d agenttool.Decision) (diff string, whole bool) {
+	for _, block := range d.ContentBlocks {
+		if block.Diff != "" {
+			return block.Diff, !block.Partial
+		}
+	}
+	return "", false
 }

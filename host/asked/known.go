@@ -1,45 +1,11 @@
 package asked
 
 import (
-	"path"
 	"slices"
 	"strings"
-
-	"toolhost/agenttool"
-	"toolhost/agenttool/cut"
 )
 
-// wellKnown describes the commands that people see most, in plainer words than the classifier; "" for all others.
-func wellKnown(part *agenttool.Part, paths []agenttool.Path) string {
-	argv, name := part.Argv, path.Base(part.Argv[0])
-	operands := slices.DeleteFunc(slices.Clone(argv[1:]), func(word string) bool { return strings.HasPrefix(word, "-") })
-	below := ""
-	if slices.ContainsFunc(argv[1:], recursive) {
-		below = " and all below"
-	}
-	switch {
-	case !part.Exact:
-	case (name == "rm" || name == "rmdir" || name == "unlink" || name == "shred") && len(paths) > 0:
-		return "deletes " + named(paths) + below
-	case name == "rm" && len(operands) > 0:
-		return "deletes " + strings.Join(operands, ", ") + below
-	case name == "sudo" && len(operands) > 0 && argv[1] == operands[0]:
-		return "as root"
-	case name == "sudo" || name == "doas":
-		return "as another user"
-	case len(operands) > 1 && slices.Contains(installers[name], operands[0]) && plainly(argv[1:]):
-		return "installs " + cut.Characters(strings.Join(operands[1:], ", "), maxDeed/2) + ", and may run code of it"
-	case name == "mkdir" && len(paths) > 0:
-		return "makes the directory " + named(paths)
-	case (name == "mv" || name == "cp") && len(operands) == 2 && len(argv) < 5 && len(paths) > 0:
-		return map[string]string{"mv": "moves ", "cp": "copies "}[name] + operands[0] + " to " + named(paths[len(paths)-1:])
-	case name == "git" && len(operands) > 0 && argv[1] == operands[0]:
-		return gitDoes(argv[1:], operands[1:])
-	}
-	return ""
-}
-
-// installers are programs that install packages, and the words that make them do so.
+// installers are programs that install packages, and the words by which they do.
 var installers = map[string][]string{
 	"apt-get": {"install"}, "apt": {"install"}, "dnf": {"install"}, "yum": {"install"}, "apk": {"add"}, "brew": {"install"},
 	"npm": {"install", "i", "add"}, "pnpm": {"add"}, "yarn": {"add"}, "pip": {"install"}, "pip3": {"install"}, "gem": {"install"}, "cargo": {"install", "add"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/permissions"
@@ -171,16 +172,6 @@ func (b *Broker) check(p *Waiting, a Answer) error {
 		return p.Call.CheckAnswer(a.UpdatedInput, a.Grants)
 	}
 	return nil
-}
-
-// scopes returns those that answers of a channel may have.
-func (b *Broker) scopes(c Channel) []Scope {
-	if c.Scopes != nil {
-		return c.Scopes
-	}
-	widest := b.inForce().Widest
-	widest = cmp.Or(widest, ScopeSession)
-	return Scopes[:slices.Index(Scopes, widest)+1]
 }
 
 // acceptedUpdates returns the suggested updates that an answer accepts. With a wider scope than once none stands for the narrowest rules.
@@ -352,4 +343,40 @@ func (b *Broker) parse(texts []string, origin agenttool.Origin) (rules []permiss
 		rules = append(rules, r)
 	}
 	return rules, nil
+}
+
+// claim takes a prompt, with all that ask the same unless it is taken alone, so that no other answer counts. settle ends
+// that: with answers the prompts are over, without answers they wait again.
+func (b *Broker) claim(id agenttool.DecisionID, alone bool) (group []*Waiting, settle func(answered bool), err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.pending[id]
+	switch {
+	case p == nil:
+		return nil, nil, refuse("no prompt %q waits for an answer: it was answered, it expired, or it never was", id)
+	case p.Call.Ended():
+		return nil, nil, refuse("the call of prompt %q has ended", id)
+	}
+	done := make(chan struct{})
+	for _, other := range b.pending {
+		if other == p || !alone && other.key == p.key && !other.Call.Ended() {
+			group = append(group, other)
+			other.claimed = done
+			delete(b.pending, other.id())
+		}
+	}
+	slices.SortFunc(group, func(x, y *Waiting) int { // the one that was answered first, then in their order
+		return cmp.Or(boolean(y == p)-boolean(x == p), strings.Compare(string(x.id()), string(y.id())))
+	})
+	return group, func(answered bool) {
+		b.mu.Lock()
+		for _, other := range group {
+			other.claimed = nil
+			if !answered {
+				b.pending[other.id()] = other
+			}
+		}
+		b.mu.Unlock()
+		close(done)
+	}, nil
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"slices"
@@ -224,4 +225,14 @@ func (q Question) size() int {
 		n += len(block.Diff)
 	}
 	return n
+}
+
+// scopes returns those that answers of a channel may have.
+func (b *Broker) scopes(c Channel) []Scope {
+	if c.Scopes != nil {
+		return c.Scopes
+	}
+	widest := b.inForce().Widest
+	widest = cmp.Or(widest, ScopeSession)
+	return Scopes[:slices.Index(Scopes, widest)+1]
 }

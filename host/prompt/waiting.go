@@ -1,11 +1,9 @@
 package prompt
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -152,42 +150,6 @@ func (p *Waiting) close() (Outcome, bool) {
 	default:
 		return Outcome{}, false
 	}
-}
-
-// claim takes a prompt, with all that ask the same unless it is taken alone, so that no other answer counts. settle ends
-// that: with answers the prompts are over, without answers they wait again.
-func (b *Broker) claim(id agenttool.DecisionID, alone bool) (group []*Waiting, settle func(answered bool), err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	p := b.pending[id]
-	switch {
-	case p == nil:
-		return nil, nil, refuse("no prompt %q waits for an answer: it was answered, it expired, or it never was", id)
-	case p.Call.Ended():
-		return nil, nil, refuse("the call of prompt %q has ended", id)
-	}
-	done := make(chan struct{})
-	for _, other := range b.pending {
-		if other == p || !alone && other.key == p.key && !other.Call.Ended() {
-			group = append(group, other)
-			other.claimed = done
-			delete(b.pending, other.id())
-		}
-	}
-	slices.SortFunc(group, func(x, y *Waiting) int { // the one that was answered first, then in their order
-		return cmp.Or(boolean(y == p)-boolean(x == p), strings.Compare(string(x.id()), string(y.id())))
-	})
-	return group, func(answered bool) {
-		b.mu.Lock()
-		for _, other := range group {
-			other.claimed = nil
-			if !answered {
-				b.pending[other.id()] = other
-			}
-		}
-		b.mu.Unlock()
-		close(done)
-	}, nil
 }
 
 func boolean(b bool) int {

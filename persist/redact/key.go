@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -20,21 +19,6 @@ func NewKey() []byte {
 	key := make([]byte, keySize)
 	_, _ = rand.Read(key) // it never fails
 	return key
-}
-
-// keyOf returns the key of the options when it is needed first: most sessions find no secret, and then no file is made.
-func keyOf(o Options) func() []byte {
-	return sync.OnceValue(func() []byte {
-		if len(o.Key) > 0 {
-			return o.Key
-		}
-		if o.KeyFile != "" {
-			if key, err := UserKey(o.KeyFile); err == nil {
-				return key
-			}
-		}
-		return processKey()
-	})
 }
 
 // UserKey reads the key of a user, and makes it if there is none: 32 random bytes in a file of mode 0600. It fails if the

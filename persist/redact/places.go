@@ -368,3 +368,12 @@ func member(b []byte, at, n int) (int, int) {
 	}
 	return start, end
 }
+
+const (
+	kindMember = "member" // of a JSON object with a secret-looking name
+	kindField  = "field"  // of a tool's input, which the tool declares as sensitive
+	kindValue  = "value"  // that a person names
+
+	kindWithheld = "withheld" // text that could not be searched
+	markDigits   = 16
+)

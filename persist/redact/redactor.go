@@ -65,15 +65,6 @@ func Kinds() (kinds []string) {
 	return slices.Compact(kinds)
 }
 
-const (
-	kindMember = "member" // of a JSON object with a secret-looking name
-	kindField  = "field"  // of a tool's input, which the tool declares as sensitive
-	kindValue  = "value"  // that a person names
-
-	kindWithheld = "withheld" // text that could not be searched
-	markDigits   = 16
-)
-
 // New returns a Redactor. It fails for an unknown kind in Off, and for a pattern that matches the empty string.
 func New(o Options) (*Redactor, error) {
 	if err := o.Rules.check(); err != nil {
@@ -82,6 +73,21 @@ func New(o Options) (*Redactor, error) {
 	r := &Redactor{key: keyOf(o), seen: map[string]bool{}}
 	r.now.Store(&state{rules: o.Rules, matcher: builtin()})
 	return r, nil
+}
+
+// keyOf returns the key of the options when it is needed first: most sessions find no secret, and then no file is made.
+func keyOf(o Options) func() []byte {
+	return sync.OnceValue(func() []byte {
+		if len(o.Key) > 0 {
+			return o.Key
+		}
+		if o.KeyFile != "" {
+			if key, err := UserKey(o.KeyFile); err == nil {
+				return key
+			}
+		}
+		return processKey()
+	})
 }
 
 func (u Rules) check() error {

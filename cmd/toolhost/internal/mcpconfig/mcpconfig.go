@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 
-	"toolhost/agenttool/near"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
@@ -93,21 +92,6 @@ type File struct {
 
 // TokenVariable holds the token of a server that is reached over HTTP: no file holds it.
 const TokenVariable = "TOOLHOST_TOKEN"
-
-// Find returns the client with a name.
-func Find(name string) (Client, error) {
-	var names []string
-	for _, c := range Clients() {
-		if c.Name == name {
-			return c, nil
-		}
-		names = append(names, c.Name)
-	}
-	if best := near.Word(name, names); best != "" {
-		return Client{}, fmt.Errorf("there is no client %q here; did you mean %s?", name, best)
-	}
-	return Client{}, fmt.Errorf("there is no client %q here; there are %s", name, strings.Join(names, ", "))
-}
 
 // In returns the files of a scope.
 func (c Client) In(s Scope) (files []File) {

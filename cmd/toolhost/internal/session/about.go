@@ -1,7 +1,6 @@
 package session
 
 import (
-	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -55,26 +54,6 @@ type aboutHook struct {
 
 // maxAbout bounds the bytes of rules and hooks in the record.
 const maxAbout = 512 << 10
-
-// describe describes a session as it is now.
-func describe(s *Session) json.RawMessage {
-	now, p := s.live.snapshot(), s.policy()
-	a := about{Mode: p.Mode, Sandbox: s.Sandbox.Describe(), Roots: s.Scope.Roots, User: UserName(), Flags: s.o.Given}
-	if s.Host != nil {
-		a.Mode = s.Host.Mode()
-	}
-	if client := s.client.Load(); client != nil {
-		a.Client = *client
-	}
-	for _, l := range now.Settings.Layers {
-		if l.Exists {
-			a.Settings = append(a.Settings, aboutSettings{l.Source, l.File, l.Digest, l.Trusted})
-		}
-	}
-	a.add(p.Rules(), now.Hooks)
-	encoded, _ := agenttool.Encode(a) // texts and numbers
-	return encoded
-}
 
 // Meta is the metadata of the log of a session: workspace, version and process.
 func Meta(root, version string) []byte {

@@ -1,8 +1,6 @@
 package session
 
 import (
-	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -12,7 +10,6 @@ import (
 	"toolhost/settings"
 	"toolhost/tools/files"
 	"toolhost/tools/shell/keep"
-	"toolhost/tools/workspace"
 )
 
 // live is the snapshot in force, the files that it was made from, and the warnings about them.
@@ -25,44 +22,6 @@ type live struct {
 	now      *policy.Snapshot
 	warnings []string // about settings
 	reports  []string // of the tripwire
-}
-
-// openSettings reads the settings and opens the workspace.
-func (o Options) openSettings() (*live, *workspace.Workspace, error) {
-	root, err := filepath.Abs(o.Workspace)
-	if err != nil {
-		return nil, nil, fmt.Errorf("--workspace %s: %w", o.Workspace, err)
-	}
-	from, err := policy.SettingsFiles(dirs.Real(root), o.Settings)
-	if err != nil {
-		return nil, nil, err
-	}
-	from.Roots = dirs.RealAll(o.AddDirs)
-	watcher, err := settings.Open(from)
-	if err == nil && o.Settings != "" && len(watcher.Current().AddDirs) > 0 { // the file may lie in one of them
-		for _, dir := range watcher.Current().AddDirs {
-			from.Roots = append(from.Roots, dirs.Real(dir.V))
-		}
-		watcher, err = settings.Open(from)
-	}
-	if err != nil {
-		return nil, nil, policy.Problems(err)
-	}
-	read := watcher.Current()
-	var added []string
-	for _, dir := range read.AddDirs {
-		added = append(added, dir.V)
-	}
-	w, scope, err := o.OpenWorkspace(added...)
-	if err != nil {
-		return nil, nil, err
-	}
-	m, err := policy.New(o.Policy, read, scope)
-	if err != nil {
-		w.Close()
-		return nil, nil, err
-	}
-	return &live{scope: scope, files: from, watcher: watcher, now: m, warnings: policy.Warnings(read)}, w, nil
 }
 
 // snapshot is the snapshot in force.

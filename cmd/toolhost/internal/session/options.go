@@ -116,3 +116,41 @@ func (o Options) CheckHome() error {
 	}
 	return homeError(root, home)
 }
+
+// openSettings reads the settings and opens the workspace.
+func (o Options) openSettings() (*live, *workspace.Workspace, error) {
+	root, err := filepath.Abs(o.Workspace)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--workspace %s: %w", o.Workspace, err)
+	}
+	from, err := policy.SettingsFiles(dirs.Real(root), o.Settings)
+	if err != nil {
+		return nil, nil, err
+	}
+	from.Roots = dirs.RealAll(o.AddDirs)
+	watcher, err := settings.Open(from)
+	if err == nil && o.Settings != "" && len(watcher.Current().AddDirs) > 0 { // the file may lie in one of them
+		for _, dir := range watcher.Current().AddDirs {
+			from.Roots = append(from.Roots, dirs.Real(dir.V))
+		}
+		watcher, err = settings.Open(from)
+	}
+	if err != nil {
+		return nil, nil, policy.Problems(err)
+	}
+	read := watcher.Current()
+	var added []string
+	for _, dir := range read.AddDirs {
+		added = append(added, dir.V)
+	}
+	w, scope, err := o.OpenWorkspace(added...)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := policy.New(o.Policy, read, scope)
+	if err != nil {
+		w.Close()
+		return nil, nil, err
+	}
+	return &live{scope: scope, files: from, watcher: watcher, now: m, warnings: policy.Warnings(read)}, w, nil
+}

@@ -109,16 +109,6 @@ func (p Places) Installed(c mcpconfig.Client) bool {
 	})
 }
 
-// made are the directories of a client that setup made itself.
-func (p Places) made(c mcpconfig.Client) (all []string) {
-	for _, scope := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
-		if r, err := (Target{Client: c, Scope: scope}).readRecord(p); err == nil {
-			all = append(all, r.Made...)
-		}
-	}
-	return all
-}
-
 // Program is how a configuration names this program: by its name where others get the file and PATH finds it, and else by its path.
 func Program(s mcpconfig.Scope) (name string, portable bool, err error) {
 	path, err := os.Executable()

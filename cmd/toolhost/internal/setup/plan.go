@@ -9,6 +9,7 @@ import (
 
 	"github.com/aymanbagabas/go-udiff"
 
+	"toolhost/cmd/toolhost/internal/mcpconfig"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
 )
 
@@ -130,4 +131,11 @@ func (p *Plan) Write() (written []string, err error) {
 		written = append(written, p.Places.Short(f.Path))
 	}
 	return written, nil
+}
+
+func fileMode(s mcpconfig.Scope) fs.FileMode {
+	if s == mcpconfig.Project {
+		return 0o644
+	}
+	return 0o600
 }

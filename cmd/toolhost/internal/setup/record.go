@@ -147,3 +147,13 @@ func isNothing(f edit.Format, content []byte) bool {
 	text := string(bytes.Join(bytes.Fields(content), nil))
 	return text == "" || f == edit.JSON && text == "{}"
 }
+
+// made are the directories of a client that setup made itself.
+func (p Places) made(c mcpconfig.Client) (all []string) {
+	for _, scope := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
+		if r, err := (Target{Client: c, Scope: scope}).readRecord(p); err == nil {
+			all = append(all, r.Made...)
+		}
+	}
+	return all
+}

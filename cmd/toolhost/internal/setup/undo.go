@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-
-	"toolhost/cmd/toolhost/internal/mcpconfig"
 )
 
 // Undoing is the plan of an undo.
@@ -107,11 +105,4 @@ func (u *Undoing) Write() error {
 		_ = os.Remove(dir) // one that holds anything stays
 	}
 	return os.Remove(u.recordPath(u.Places))
-}
-
-func fileMode(s mcpconfig.Scope) fs.FileMode {
-	if s == mcpconfig.Project {
-		return 0o644
-	}
-	return 0o600
 }
