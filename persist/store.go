@@ -3,7 +3,6 @@ package persist
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist/redact"
 )
 

@@ -2,11 +2,12 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"toolhost/agenttool/json"
 )
 
 // The methods that the stream itself knows.
