@@ -1,9 +1,10 @@
 package agenttool
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
+
+	"toolhost/agenttool/json"
 )
 
 // Behavior is the outcome of a permission check (AT-137 … AT-140).
@@ -39,7 +40,7 @@ type Decision struct {
 	DecidedAt              string            `json:"decided_at"`
 	ExpiresAt              string            `json:"expires_at,omitempty"`
 	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
-	Extra                  Extra             `json:"-"`
+	Extra                  Extra             `json:",embed"`
 }
 
 // Reply is the part of a decision that answers a prompt.
@@ -54,19 +55,7 @@ type Answerer struct {
 	User     string `json:"user,omitempty"`     // whose process it was
 	Terminal string `json:"terminal,omitempty"` // that the process has
 	Client   string `json:"client,omitempty"`   // as it names itself
-	Extra    Extra  `json:"-"`
-}
-
-// MarshalJSON writes the record with its Extra fields.
-func (r Answerer) MarshalJSON() ([]byte, error) {
-	type plain Answerer
-	return encodeRecord(plain(r), r.Extra)
-}
-
-// UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (r *Answerer) UnmarshalJSON(b []byte) error {
-	type plain Answerer
-	return decodeRecord(b, (*plain)(r), &r.Extra)
+	Extra    Extra  `json:",embed"`
 }
 
 // Rewrite is the input that a decision puts in the place of the call's.
@@ -84,7 +73,7 @@ type DecisionReason struct {
 	RuleRef     string       `json:"rule_ref,omitempty"`    // also in rule_refs (X12)
 	Where       string       `json:"where,omitempty"`       // of that rule: FILE:LINE, or the call that it came with
 	Subcommands []Subcommand `json:"subcommands,omitempty"` // of a command line, the decision about each simple command (AT-166)
-	Extra       Extra        `json:"-"`
+	Extra       Extra        `json:",embed"`
 }
 
 // Subcommand is the decision about one simple command of a command line.
@@ -98,7 +87,7 @@ type Subcommand struct {
 	Source    string   `json:"source,omitempty"` // where that rule comes from, as in [Decision]
 	Where     string   `json:"where,omitempty"`  // FILE:LINE of that rule, if it stands in a file
 	Reason    string   `json:"reason"`           // a sentence for a person
-	Extra     Extra    `json:"-"`
+	Extra     Extra    `json:",embed"`
 }
 
 // Origin is where a rule or a setting comes from.
@@ -145,7 +134,16 @@ type SuggestedUpdate struct {
 	Behavior    Behavior `json:"behavior,omitempty"`
 	Rules       []string `json:"rules"`          // empty with set_mode
 	Mode        Mode     `json:"mode,omitempty"` // of set_mode
-	Extra       Extra    `json:"-"`
+	Extra       Extra    `json:",embed"`
+}
+
+// MarshalJSON writes no rules as a list.
+func (r SuggestedUpdate) MarshalJSON() ([]byte, error) {
+	type plain SuggestedUpdate
+	if r.Rules == nil {
+		r.Rules = []string{}
+	}
+	return json.Encode(plain(r))
 }
 
 // The changes that are suggested.
@@ -175,7 +173,7 @@ type Hook struct {
 	UpdatedOutput     json.RawMessage   `json:"updated_output,omitempty"`
 	StartedAt         string            `json:"started_at,omitempty"`
 	EndedAt           string            `json:"ended_at,omitempty"`
-	Extra             Extra             `json:"-"`
+	Extra             Extra             `json:",embed"`
 }
 
 // InputMutation records that one of a call's inputs differs from the one before it (AT-089, AT-090).
@@ -190,5 +188,5 @@ type InputMutation struct {
 	ChangedFields []string     `json:"changed_fields,omitempty"`
 	Reason        string       `json:"reason,omitempty"`
 	CreatedAt     string       `json:"created_at"`
-	Extra         Extra        `json:"-"`
+	Extra         Extra        `json:",embed"`
 }

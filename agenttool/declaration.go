@@ -54,7 +54,7 @@ type Declaration struct {
 	PermissionProfileRef string            `json:"permission_profile_ref,omitempty"`
 	ExternalMappings     []ExternalMapping `json:"external_mappings,omitempty"`
 	Annotations          map[string]any    `json:"annotations,omitempty"`
-	Extra                Extra             `json:"-"`
+	Extra                Extra             `json:",embed"`
 }
 
 // Namespace groups tools of one source. Agent Tool v0.2.0, "tool_namespace" (AT-004); no published schema.
@@ -64,7 +64,7 @@ type Namespace struct {
 	Description   string   `json:"description,omitempty"`
 	Source        string   `json:"source,omitempty"`
 	ToolRefs      []string `json:"tool_refs,omitempty"` // ours: its tools
-	Extra         Extra    `json:"-"`
+	Extra         Extra    `json:",embed"`
 }
 
 // InputContract describes the input of a tool.
@@ -81,7 +81,7 @@ type InputContract struct {
 	SensitiveFields    []string          `json:"sensitive_fields,omitzero"`
 	InternalOnlyFields []string          `json:"internal_only_fields,omitzero"`
 	MutationPolicy     string            `json:"mutation_policy,omitempty"`
-	Extra              Extra             `json:"-"`
+	Extra              Extra             `json:",embed"`
 }
 
 // OutputContract describes the output of a tool.
@@ -96,7 +96,7 @@ type OutputContract struct {
 	RenderingBoundary    string          `json:"rendering_boundary,omitempty"`
 	RedactionRules       []string        `json:"redaction_rules,omitempty"`
 	FallbackSummary      string          `json:"fallback_summary,omitempty"`
-	Extra                Extra           `json:"-"`
+	Extra                Extra           `json:",embed"`
 }
 
 // ExternalMapping keeps the identity that a tool or call has in another protocol, member by member.
@@ -104,7 +104,7 @@ type OutputContract struct {
 // Agent Tool v0.2.0, "tool_external_mapping" (AT-019, AT-340 … AT-346); no published schema.
 type ExternalMapping struct {
 	System string `json:"system"` // mcp, openapi, function_calling, a2a, cli, browser, telemetry
-	Extra  Extra  `json:"-"`      // the native ids, as that system spells them
+	Extra  Extra  `json:",embed"` // the native ids, as that system spells them
 }
 
 // Interface is the callable form of a tool: its schemas, and the facts that hold for every input. A fact that depends
@@ -130,7 +130,7 @@ type Interface struct {
 
 	Namespace string `json:"namespace,omitempty"`
 	CallRules
-	Extra Extra `json:"-"`
+	Extra Extra `json:",embed"`
 }
 
 // Schemas are those of a tool's input and output.
@@ -190,7 +190,7 @@ type ExecutionProfile struct {
 	SupportsResultPersistence    bool  `json:"supports_result_persistence"`
 	SupportsCredentialDelegation bool  `json:"supports_credential_delegation"`
 	SupportsOffline              bool  `json:"supports_offline"`
-	Extra                        Extra `json:"-"`
+	Extra                        Extra `json:",embed"`
 }
 
 // PermissionProfile says what a tool can touch, for every input alike.
@@ -215,5 +215,5 @@ type PermissionProfile struct {
 	RetentionHint       string   `json:"retention_hint,omitempty"`
 	RedactionRequired   bool     `json:"redaction_required"`
 	PolicyRefs          []string `json:"policy_refs,omitempty"`
-	Extra               Extra    `json:"-"`
+	Extra               Extra    `json:",embed"`
 }

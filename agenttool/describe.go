@@ -3,8 +3,9 @@ package agenttool
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"io/fs"
+
+	"toolhost/agenttool/json"
 )
 
 // Complete fills in the members of a tool's records that follow from the others: versions, ids and references, the members that the

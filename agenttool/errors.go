@@ -84,7 +84,7 @@ type Error struct {
 	BlockedPath    string     `json:"blocked_path,omitempty"`
 	PolicyRefs     []string   `json:"policy_refs,omitempty"`
 	EvidenceRefs   []string   `json:"evidence_refs,omitempty"`
-	Extra          Extra      `json:"-"`
+	Extra          Extra      `json:",embed"`
 
 	cause error
 }
@@ -145,16 +145,4 @@ func AsError(err error, fallback ErrorClass) *Error {
 		return e
 	}
 	return Failure(fallback, codeOf(err, fallback), err.Error()).Because(err)
-}
-
-// MarshalJSON writes the record with its Extra fields.
-func (e Error) MarshalJSON() ([]byte, error) {
-	type plain Error
-	return encodeRecord(plain(e), e.Extra)
-}
-
-// UnmarshalJSON reads the record and keeps unknown fields in Extra.
-func (e *Error) UnmarshalJSON(b []byte) error {
-	type plain Error
-	return decodeRecord(b, (*plain)(e), &e.Extra)
 }

@@ -1,77 +1,27 @@
 package agenttool
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
+
+	"toolhost/agenttool/json"
 )
 
-// Extra holds the JSON fields of a record that this version does not name, by their exact name. Nil means none.
+// Extra holds the JSON fields of a record that this version does not name, by their exact name; nil means none. A record with a field
+// of the same name cannot be encoded: an object with a name twice means different things to different readers.
 type Extra map[string]json.RawMessage
 
 // Encode returns v as one line of JSON without escaping <, > and &, which source code is full of.
-func Encode(v any) ([]byte, error) { return encodeWithRoom(v, 0) }
+func Encode(v any) ([]byte, error) { return json.Encode(v) }
 
-// encodeWithRoom is Encode into a slice that has room for so many more bytes.
-func encodeWithRoom(v any, room int) ([]byte, error) {
-	buf := encodeBuffers.Get().(*bytes.Buffer)
-	defer func() {
-		if buf.Cap() <= maxPooled {
-			encodeBuffers.Put(buf)
-		}
-	}()
-	buf.Reset()
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	line := bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
-	return append(make([]byte, 0, len(line)+room), line...), nil
-}
-
-// encodeBuffers are reused, since every call encodes a dozen records; large ones are left to the collector.
-var encodeBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-const maxPooled = 64 << 10
-
-// encodeRecord writes the named fields of a record, then the extra ones in name order.
-func encodeRecord(named any, extra Extra) ([]byte, error) {
-	b, err := Encode(named)
-	if err != nil {
-		return nil, err
-	}
-	return appendExtra(b, reflect.TypeOf(named), extra), nil
-}
-
-// appendExtra adds the extra fields to the encoded object b in name order. One that bears the name of a field of
-// the record type is left out: an object with a name twice means different things to different readers.
-func appendExtra(b []byte, record reflect.Type, extra Extra) []byte {
-	if len(extra) == 0 {
+// appendField adds one member to the encoded object b; no value, no member.
+func appendField(b []byte, name string, value []byte) []byte {
+	if len(value) == 0 {
 		return b
 	}
-	known := FieldNames(record)
-	for _, name := range slices.Sorted(maps.Keys(extra)) {
-		if !known[name] {
-			b = appendField(b, name, extra[name])
-		}
-	}
-	return b
-}
-
-// appendField adds one member to the encoded object b; no value is null.
-func appendField(b []byte, name string, value []byte) []byte {
-	b = openField(b, name)
-	if len(value) == 0 {
-		value = []byte("null")
-	}
-	b = append(b, value...)
-	return append(b, '}')
+	return append(append(openField(b, name), value...), '}')
 }
 
 // openField adds the name of a member to the encoded object b. Its value and a brace are to follow.
@@ -83,39 +33,25 @@ func openField(b []byte, name string) []byte {
 	return append(AppendString(b, name), ':')
 }
 
-// decodeRecord reads the members of data that named has a field for, and sets extra to the rest. Names match exactly:
-// "Status" is not "status".
-func decodeRecord(data []byte, named any, extra *Extra) error {
-	*extra = nil
-	var members Extra
-	if err := json.Unmarshal(data, &members); err != nil {
-		return err
+// appendExtra adds the extra fields of a record to the encoded object b, in name order.
+func appendExtra[R any](b []byte, extra Extra) ([]byte, error) {
+	if len(extra) == 0 {
+		return b, nil
 	}
-	known := FieldNames(reflect.TypeOf(named).Elem())
-	rest := Extra{}
-	for name, value := range members {
-		if !known[name] {
-			rest[name] = value
-			delete(members, name)
+	record := reflect.TypeFor[R]()
+	for name := range extra {
+		if FieldNames(record)[name] {
+			return nil, fmt.Errorf("the extra field %q of a %s bears the name of another field", name, record.Name())
 		}
 	}
-	if len(rest) == 0 {
-		return unmarshalExact(data, named)
-	}
-	kept, err := json.Marshal(members)
+	more, err := json.Encode(extra)
 	if err != nil {
-		return fmt.Errorf("encode named fields: %w", err)
+		return nil, err
 	}
-	*extra = rest
-	return unmarshalExact(kept, named)
-}
-
-// unmarshalExact decodes data and keeps each number of an untyped field as it is spelt, as a json.Number: a float64
-// would round a large one.
-func unmarshalExact(data []byte, v any) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	return dec.Decode(v)
+	if b = b[:len(b)-1]; len(b) > 1 {
+		b = append(b, ',')
+	}
+	return append(b, more[1:]...), nil
 }
 
 var fieldNameCache sync.Map // reflect.Type → map[string]bool, a table filled on first use

@@ -1,8 +1,9 @@
 package agenttool
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"toolhost/agenttool/json"
 )
 
 // Fact is a three-valued statement about one input. The zero value is Unknown, and unknown is unsafe: it never
@@ -34,10 +35,10 @@ func Known(b bool) Fact {
 	return No
 }
 
-// MarshalJSON writes "unknown", "yes" or "no".
-func (f Fact) MarshalJSON() ([]byte, error) { return []byte(`"` + f.String() + `"`), nil }
+// MarshalText writes "unknown", "yes" or "no".
+func (f Fact) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
 
-// UnmarshalJSON reads the form of MarshalJSON; null is unknown. An error sets the fact to unknown.
+// UnmarshalJSON reads the form of MarshalText; null is unknown. An error sets the fact to unknown.
 func (f *Fact) UnmarshalJSON(b []byte) error {
 	*f = Unknown
 	if string(b) == "null" {

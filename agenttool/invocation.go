@@ -1,10 +1,9 @@
 package agenttool
 
 import (
-	"encoding/json"
-	"maps"
-	"reflect"
 	"slices"
+
+	"toolhost/agenttool/json"
 )
 
 // InvocationStatus is one of the standard's 20 states of a call (AT-091 … AT-110).
@@ -78,13 +77,13 @@ type Invocation struct {
 	Mutations          []InputMutation `json:"mutations,omitempty"` // ours: of its input, by hooks and people
 	ApprovalRequestRef string          `json:"approval_request_ref,omitempty"`
 	AbortReason        string          `json:"abort_reason,omitempty"`
-	Extra              Extra           `json:"-"`
+	Extra              Extra           `json:",embed"`
 }
 
 // Inputs are the four inputs of an invocation: as the model sent it, as hooks observed it, as it was judged, and as it ran. Each is there
 // itself or by reference.
 type Inputs struct {
-	ModelInput         json.RawMessage `json:"-"` // model_input: the bytes as they came, never rewritten
+	ModelInput         json.RawMessage `json:"model_input,omitempty"` // the bytes as they came, never rewritten
 	ModelInputRef      string          `json:"model_input_ref,omitempty"`
 	ObservableInput    json.RawMessage `json:"observable_input,omitempty"`
 	ObservableInputRef string          `json:"observable_input_ref,omitempty"`
@@ -113,7 +112,7 @@ type Transition struct {
 	Status InvocationStatus `json:"status"`
 	At     string           `json:"at"`
 	Reason string           `json:"reason,omitempty"`
-	Extra  Extra            `json:"-"`
+	Extra  Extra            `json:",embed"`
 }
 
 // PhaseTiming is how long a phase took and how it ended.
@@ -122,7 +121,7 @@ type PhaseTiming struct {
 	StartedAt  string `json:"started_at,omitempty"` // in an invocation it is left out where it is that of the phase before
 	DurationUS int64  `json:"duration_us"`          // microseconds
 	Outcome    string `json:"outcome,omitempty"`    // empty: it passed; else the error code
-	Extra      Extra  `json:"-"`
+	Extra      Extra  `json:",embed"`
 }
 
 // SchedulerFacts are the per-call facts of the scheduler (AT-190 … AT-201, X17).
@@ -136,44 +135,37 @@ type SchedulerFacts struct {
 	ContextModifierPolicy    string `json:"context_modifier_policy"`
 	ResourceLocks            []Lock `json:"resource_locks,omitempty"`
 	WaitedUS                 int64  `json:"waited_us"` // microseconds between queued and executing
-	Extra                    Extra  `json:"-"`
+	Extra                    Extra  `json:",embed"`
 }
 
 // MarshalJSON writes the record. ModelInput is written byte for byte; callers that compose JSON from it keep that
-// by appending the returned bytes, since encoding/json compacts what it nests.
+// by appending the returned bytes, since an encoder compacts what it nests.
 func (r Invocation) MarshalJSON() ([]byte, error) {
 	type plain Invocation
 	named := plain(r)
-	named.StatusTransitions, named.Phases = nil, nil
-	b, err := encodeWithRoom(named, timelineSize*(len(r.StatusTransitions)+len(r.Phases))+len(r.ModelInput)+64)
+	named.ModelInput, named.StatusTransitions, named.Phases, named.Extra = nil, nil, nil, nil
+	b, err := json.Encode(named)
 	if err != nil {
 		return nil, err
 	}
-	b = appendTimeline(b, "status_transitions", r.StatusTransitions)
-	b = appendTimeline(b, "phases", withoutRepeats(r.Phases))
-	extra := r.Extra
-	if len(r.ModelInput) > 0 {
-		b = appendField(b, "model_input", r.ModelInput)
-		extra = maps.Clone(extra)
-		delete(extra, "model_input")
+	b = slices.Grow(b, timelineSize*(len(r.StatusTransitions)+len(r.Phases))+len(r.ModelInput)+64)
+	if b, err = appendTimeline(b, "status_transitions", r.StatusTransitions); err != nil {
+		return nil, err
 	}
-	return appendExtra(b, reflect.TypeFor[Invocation](), extra), nil
+	if b, err = appendTimeline(b, "phases", withoutRepeats(r.Phases)); err != nil {
+		return nil, err
+	}
+	b = appendField(b, "model_input", r.ModelInput)
+	return appendExtra[Invocation](b, r.Extra)
 }
 
-// UnmarshalJSON reads the record and keeps unknown fields in Extra.
+// UnmarshalJSON reads the record, with the start of each phase.
 func (r *Invocation) UnmarshalJSON(b []byte) error {
 	type plain Invocation
-	var extra Extra
-	if err := decodeRecord(b, (*plain)(r), &extra); err != nil {
+	if err := json.Unmarshal(b, (*plain)(r)); err != nil {
 		return err
 	}
 	withRepeats(r.Phases)
-	r.ModelInput = slices.Clone(extra["model_input"])
-	delete(extra, "model_input")
-	r.Extra = extra
-	if len(extra) == 0 {
-		r.Extra = nil
-	}
 	return nil
 }
 
@@ -191,7 +183,7 @@ type SchedulerPolicy struct {
 	SiblingFailurePolicy  string            `json:"sibling_failure_policy,omitempty"`  // ignore, cancel_siblings, cancel_dependent
 	ContextModifierPolicy string            `json:"context_modifier_policy,omitempty"` // allow_serial_only, …
 	ResourceLocks         []json.RawMessage `json:"resource_locks,omitempty"`
-	Extra                 Extra             `json:"-"`
+	Extra                 Extra             `json:",embed"`
 }
 
 // ProgressEnds reports whether a status of progress is that of work that has ended.
@@ -218,5 +210,5 @@ type Progress struct {
 	PartialResultRefs []string     `json:"partial_result_refs,omitempty"`
 	ArtifactRefs      []Ref        `json:"artifact_refs,omitempty"`
 	Timestamp         string       `json:"timestamp"`
-	Extra             Extra        `json:"-"`
+	Extra             Extra        `json:",embed"`
 }

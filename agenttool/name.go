@@ -1,10 +1,11 @@
 package agenttool
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"toolhost/agenttool/json"
 )
 
 // A path is bytes, and JSON has no form for those that are not UTF-8. Such a path is written as bash writes it, $'caf\xe9.txt', in

@@ -1,13 +1,13 @@
 package agenttool_test
 
 import (
-	"encoding/json"
 	"os/exec"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 var oddPaths = []string{

@@ -2,7 +2,8 @@ package agenttool
 
 import (
 	"bytes"
-	"encoding/json"
+
+	"toolhost/agenttool/json"
 )
 
 // Envelope has the members of an event besides its data.

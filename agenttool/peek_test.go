@@ -1,8 +1,9 @@
 package agenttool
 
 import (
-	"encoding/json"
 	"testing"
+
+	"toolhost/agenttool/json"
 )
 
 // TestPeek reads the envelope of events in every notation as the decoder does.

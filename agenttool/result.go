@@ -1,6 +1,6 @@
 package agenttool
 
-import "encoding/json"
+import "toolhost/agenttool/json"
 
 // ResultStatus is one of the standard's statuses of a result (AT-250 … AT-260).
 type ResultStatus string
@@ -41,7 +41,16 @@ type Result struct {
 	CreatedAt      string          `json:"created_at"`
 	AbortReason    string          `json:"abort_reason,omitempty"` // ours: why a canceled or synthetic result ended
 	Mutations      []InputMutation `json:"mutations,omitempty"`    // ours: as on the invocation
-	Extra          Extra           `json:"-"`
+	Extra          Extra           `json:",embed"`
+}
+
+// MarshalJSON writes no content as a list: null is not a list of blocks.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type plain Result
+	if r.Content == nil {
+		r.Content = []Content{}
+	}
+	return json.Encode(plain(r))
 }
 
 // ResultRefs are the records and artifacts that a result refers to.
@@ -67,7 +76,7 @@ type Content struct {
 	Name      string `json:"name,omitempty"`
 	Diff      string `json:"diff,omitempty"`    // unified
 	Partial   bool   `json:"partial,omitempty"` // Diff does not show all of the change
-	Extra     Extra  `json:"-"`
+	Extra     Extra  `json:",embed"`
 }
 
 // Text returns a text block.
@@ -82,7 +91,7 @@ type Ref struct {
 	SizeBytes int64  `json:"size_bytes,omitempty"`
 	Access    string `json:"access,omitempty"`   // the scope that can read it: session
 	Relation  string `json:"relation,omitempty"` // its role in the result: full_output, stdout, …
-	Extra     Extra  `json:"-"`
+	Extra     Extra  `json:",embed"`
 }
 
 // Persistence is the decision where a result's payload is kept.
@@ -101,7 +110,7 @@ type Persistence struct {
 	RedactionState    string         `json:"redaction_state,omitempty"`
 	Reason            string         `json:"reason,omitempty"`
 	CreatedAt         string         `json:"created_at"`
-	Extra             Extra          `json:"-"`
+	Extra             Extra          `json:",embed"`
 }
 
 // Strategy is a way to store or drop a result's payload.

@@ -2,7 +2,6 @@ package agenttool_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/agenttool/json"
 )
 
 // objects are the 19 core objects of the standard, input_mutation and tool_search_result.
@@ -88,10 +88,8 @@ func addUnknown(v any, depth int) int {
 
 func decode(t testing.TB, b []byte) any {
 	t.Helper()
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
 	var v any
-	if err := dec.Decode(&v); err != nil {
+	if err := json.Unmarshal(b, &v); err != nil {
 		t.Fatalf("%v in %s", err, b)
 	}
 	return v
@@ -190,23 +188,24 @@ func TestNamesMatchExactly(t *testing.T) {
 
 // An unknown field that bears the name of a known one is never written: the object would have that name twice.
 func TestExtraDoesNotShadow(t *testing.T) {
-	extra := agenttool.Extra{"schema_version": json.RawMessage(`"9"`), "status": json.RawMessage(`"x"`),
-		"model_input": json.RawMessage(`1`),
-		"event_type":  json.RawMessage(`"x"`), "at": json.RawMessage(`"x"`), "empty": nil}
 	for _, tt := range []struct {
-		record any
 		name   string
+		record func(agenttool.Extra) any
 	}{
-		{agenttool.Result{Extra: extra}, "schema_version"}, {agenttool.Result{Extra: extra}, "status"},
-		{agenttool.Event{Extra: extra}, "event_type"}, {agenttool.Transition{Extra: extra}, "at"},
-		{agenttool.Invocation{Inputs: agenttool.Inputs{ModelInput: json.RawMessage(`{}`)}, Extra: extra}, "model_input"},
+		{"schema_version", func(x agenttool.Extra) any { return agenttool.Result{Extra: x} }},
+		{"status", func(x agenttool.Extra) any { return agenttool.Result{Extra: x} }},
+		{"status", func(x agenttool.Extra) any { return []any{agenttool.Transition{Extra: x}} }},
+		{"event_type", func(x agenttool.Extra) any { return agenttool.Event{Extra: x} }},
+		{"data", func(x agenttool.Extra) any { return &agenttool.Event{Extra: x, Data: json.RawMessage(`{"a":1,"a":2}`)} }},
+		{"phases", func(x agenttool.Extra) any { return agenttool.Invocation{Extra: x} }},
+		{"model_input", func(x agenttool.Extra) any { return agenttool.Invocation{Extra: x} }},
 	} {
-		b := encode(t, tt.record)
-		if n := bytes.Count(b, []byte(`"`+tt.name+`":`)); n != 1 {
-			t.Errorf("%T: %s stands %d times in %s", tt.record, tt.name, n, b)
+		if b, err := agenttool.Encode(tt.record(agenttool.Extra{tt.name: json.RawMessage(`"x"`)})); err == nil {
+			t.Errorf("%s stands in %s", tt.name, b)
 		}
-		if !bytes.Contains(b, []byte(`"empty":null`)) {
-			t.Errorf("%T: a field without a value: %s", tt.record, b)
+		other := encode(t, tt.record(agenttool.Extra{"x_" + tt.name: json.RawMessage(`{"b":1,"b":2}`), "empty": nil}))
+		if !bytes.Contains(other, []byte(`"empty":null,"x_`+tt.name+`":{"b":1,"b":2}`)) {
+			t.Errorf("another name: %s", other)
 		}
 	}
 }
@@ -288,17 +287,18 @@ func starts(inv agenttool.Invocation) (all []string) {
 	return all
 }
 
-// A hand-written encoding and the one by reflection say the same.
+// What is written by hand and by reflection is the same.
 func TestTimelineEqualsReflection(t *testing.T) {
-	for _, tr := range []agenttool.Transition{{}, {Status: "s", At: "t"}, {Status: "<", At: "\"", Reason: "\n\u2028é"}} {
-		type plain agenttool.Transition
-		if got, want := encode(t, tr), encode(t, plain(tr)); !bytes.Equal(got, want) {
+	extra := agenttool.Extra{"x": json.RawMessage("1"), "a": nil}
+	for _, tr := range []agenttool.Transition{{}, {Status: "s", At: "t"}, {Status: "<", At: "\"", Reason: "\n\u2028é", Extra: extra}} {
+		got := encode(t, agenttool.Invocation{StatusTransitions: []agenttool.Transition{tr, tr}})
+		if want := fmt.Sprintf(`"status_transitions":[%s,%[1]s]}`, encode(t, tr)); !strings.HasSuffix(string(got), want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
-	for _, p := range []agenttool.PhaseTiming{{}, {Phase: "p", DurationUS: 1}, {Phase: "p", StartedAt: "t", DurationUS: -1}, {Outcome: "\x00<"}} {
-		type plain agenttool.PhaseTiming
-		if got, want := encode(t, p), encode(t, plain(p)); !bytes.Equal(got, want) {
+	for _, p := range []agenttool.PhaseTiming{{}, {Phase: "p", DurationUS: 1}, {Phase: "p", StartedAt: "t", DurationUS: -1}, {Outcome: "\x00<", Extra: extra}} {
+		got := encode(t, agenttool.Invocation{Phases: []agenttool.PhaseTiming{p}})
+		if want := fmt.Sprintf(`"phases":[%s]}`, encode(t, p)); !strings.HasSuffix(string(got), want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}

@@ -1,5 +1,7 @@
 package agenttool
 
+import "toolhost/agenttool/json"
+
 // Surface is the set of tools that one session, turn or request may use.
 //
 // Agent Tool v0.2.0, "tool_surface" (AT-003).
@@ -22,7 +24,7 @@ type Surface struct {
 	SurfaceReason          string         `json:"surface_reason,omitempty"`
 	PolicyRefs             []string       `json:"policy_refs,omitempty"`
 	RuntimeRefs            []string       `json:"runtime_refs,omitempty"`
-	Extra                  Extra          `json:"-"`
+	Extra                  Extra          `json:",embed"`
 }
 
 // BlockedTool is a tool that exists and cannot be called, with the reason (AT-067 … AT-074).
@@ -30,7 +32,7 @@ type BlockedTool struct {
 	ToolID ToolID `json:"tool_id"`
 	Reason string `json:"reason"` // policy_blocked, setup_required, feature_disabled, …
 	Detail string `json:"detail,omitempty"`
-	Extra  Extra  `json:"-"`
+	Extra  Extra  `json:",embed"`
 }
 
 // DeferredTool is a tool whose schema the host sends only after a search for it.
@@ -49,7 +51,7 @@ type DeferredTool struct {
 	PendingProviderOrServer string         `json:"pending_provider_or_server,omitempty"`
 	SelectionRef            string         `json:"selection_ref,omitempty"`
 	NativeRef               map[string]any `json:"native_ref,omitempty"`
-	Extra                   Extra          `json:"-"`
+	Extra                   Extra          `json:",embed"`
 }
 
 // SearchResult answers a search over the catalogue (AT-217 … AT-224). The standard publishes no schema for it.
@@ -62,7 +64,16 @@ type SearchResult struct {
 	PendingProviders   []string      `json:"pending_providers,omitempty"`
 	TotalDeferredTools int           `json:"total_deferred_tools"`
 	NextAction         string        `json:"next_action"` // load_schema_then_call, call, refine_query; choose_another: none of the matches can be called
-	Extra              Extra         `json:"-"`
+	Extra              Extra         `json:",embed"`
+}
+
+// MarshalJSON writes no matches as a list: "nothing matched" is machine-readable (AT-220).
+func (r SearchResult) MarshalJSON() ([]byte, error) {
+	type plain SearchResult
+	if r.Matches == nil {
+		r.Matches = []SearchMatch{}
+	}
+	return json.Encode(plain(r))
 }
 
 // SearchMatch is one candidate of a SearchResult.
@@ -74,5 +85,5 @@ type SearchMatch struct {
 	LoadingState string  `json:"loading_state"`
 	Score        float64 `json:"score"` // 0 … 1
 	Reason       string  `json:"reason"`
-	Extra        Extra   `json:"-"`
+	Extra        Extra   `json:",embed"`
 }

@@ -2,7 +2,6 @@ package agenttool_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/agenttool/json"
 )
 
 func TestErrorClasses(t *testing.T) {

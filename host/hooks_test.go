@@ -2,7 +2,6 @@ package host_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"

@@ -3,7 +3,6 @@ package host_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/permissions"
@@ -78,7 +78,9 @@ func TestToolKinds(t *testing.T) {
 		}
 	}
 	for _, e := range f.entries() {
-		var data struct{ Declaration agenttool.Declaration }
+		var data struct {
+			Declaration agenttool.Declaration `json:"declaration"`
+		}
 		if e.EventType == agenttool.EventDeclared && json.Unmarshal(e.Data, &data) == nil {
 			logged[data.Declaration.Name] = data.Declaration.ToolKind
 		}
@@ -356,7 +358,9 @@ func TestInvocationOutlivesItsResult(t *testing.T) {
 	ended := 0
 	for entry, err := range persist.Read(log) {
 		var e agenttool.Event
-		var data struct{ Invocation *agenttool.Invocation }
+		var data struct {
+			Invocation *agenttool.Invocation `json:"invocation"`
+		}
 		if err != nil || json.Unmarshal(entry.Event, &e) != nil || json.Unmarshal(e.Data, &data) != nil {
 			t.Fatalf("%v: %s", err, entry.Event)
 		}
@@ -392,12 +396,12 @@ func TestOlderRecords(t *testing.T) {
 		old := bytes.ReplaceAll(entry.Event, []byte(`"schema_version":"0.2.0"`), []byte(`"schema_version":"0.1.4","then":"x"`))
 		var e agenttool.Event
 		var data struct {
-			Invocation  *agenttool.Invocation
-			Result      *agenttool.Result
-			Decision    *agenttool.Decision
-			Persistence *agenttool.Persistence
-			Declaration *agenttool.Declaration
-			Surface     *agenttool.Surface
+			Invocation  *agenttool.Invocation  `json:"invocation"`
+			Result      *agenttool.Result      `json:"result"`
+			Decision    *agenttool.Decision    `json:"decision"`
+			Persistence *agenttool.Persistence `json:"persistence"`
+			Declaration *agenttool.Declaration `json:"declaration"`
+			Surface     *agenttool.Surface     `json:"surface"`
 		}
 		if err := json.Unmarshal(old, &e); err != nil {
 			t.Fatal(err)

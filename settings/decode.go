@@ -15,6 +15,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/agenttool/jsonc"
 	"toolhost/agenttool/near"
 )
@@ -187,7 +188,7 @@ func (d *decoder) string(v hujson.Value, path string) (string, bool) {
 		d.wrong(v, "%s holds the character NUL", shown(path))
 		return "", false
 	}
-	if strings.ContainsRune(s, utf8.RuneError) && agenttool.LoneSurrogate(literal) {
+	if strings.ContainsRune(s, utf8.RuneError) && !json.Exact(literal) {
 		d.wrong(v, `%s holds half a character: \ud800 to \udfff come in pairs`, shown(path))
 		return "", false
 	}

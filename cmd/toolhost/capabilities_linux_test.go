@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/agenttool/json"
 	"toolhost/host"
 )
 
@@ -58,7 +58,7 @@ func TestCapabilitiesAreObserved(t *testing.T) {
 		Result struct {
 			Declarations []agenttool.Declaration      `json:"declarations"`
 			Profiles     []agenttool.ExecutionProfile `json:"execution_profiles"`
-		}
+		} `json:"result"`
 	}
 	if err := json.Unmarshal(p.request("surface", obj{}), &view); err != nil || len(view.Result.Profiles) != len(p.observed) {
 		t.Fatalf("%d profiles, %d tools, %v", len(view.Result.Profiles), len(p.observed), err)
@@ -117,8 +117,8 @@ func (p *provoker) job(command string) string {
 type provoked struct {
 	host.Completion
 	Structured struct {
-		Job     string
-		Sandbox struct{ Level string }
+		Job     string `json:"job"`
+		Sandbox level  `json:"sandbox"`
 	}
 }
 
@@ -144,10 +144,14 @@ func (p *provoker) smallClient(tool string, input json.RawMessage) provoked {
 
 func (p *provoker) read(answer []byte) (got provoked) {
 	p.t.Helper()
-	var m struct{ Result json.RawMessage }
-	if err := json.Unmarshal(answer, &m); err != nil || json.Unmarshal(m.Result, &got.Completion) != nil {
+	var m struct {
+		Result json.RawMessage `json:"result"`
+	}
+	var c rebuilt
+	if err := json.Unmarshal(answer, &m); err != nil || json.Unmarshal(m.Result, &c) != nil {
 		p.t.Fatalf("%.500s: %v", answer, err)
 	}
+	got.Completion = host.Completion{Invocation: c.Invocation, Result: c.Result, Persistence: c.Persistence}
 	_ = json.Unmarshal(got.Result.StructuredContent, &got.Structured) // failed calls have none
 	return got
 }
@@ -225,12 +229,16 @@ func (p *provoker) take(tool string, got provoked) provoked {
 	}
 	for _, line := range p.heard {
 		var m struct {
-			Params struct{ Event agenttool.Event }
+			Params struct {
+				Event agenttool.Event `json:"event"`
+			} `json:"params"`
 		}
 		if err := json.Unmarshal(line, &m); err != nil {
 			p.t.Fatal(err)
 		}
-		var data struct{ Progress agenttool.Progress }
+		var data struct {
+			Progress agenttool.Progress `json:"progress"`
+		}
 		if e := m.Params.Event; e.EventType == agenttool.EventProgress && e.InvocationID == got.Invocation.InvocationID && json.Unmarshal(e.Data, &data) == nil {
 			seen["progress"] = seen["progress"] || data.Progress.Status == "running"
 		}

@@ -4,9 +4,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
 	"os/exec"
+	"path"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -48,6 +54,8 @@ const groundStdOnly = "toolhost/agenttool"
 
 type listedPackage struct {
 	ImportPath string
+	Dir        string
+	GoFiles    []string
 	Imports    []string
 	Standard   bool
 }
@@ -132,7 +140,7 @@ func floorOf(path string) (int, string) {
 
 func listPackages(t *testing.T) []listedPackage {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "toolhost/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Dir,GoFiles", "toolhost/...").Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -147,4 +155,55 @@ func listPackages(t *testing.T) []listedPackage {
 		}
 		packages = append(packages, p)
 	}
+}
+
+// TestOneReaderOfJSON: product code reads and writes JSON with toolhost/agenttool/json, which matches names exactly. Not so the packages
+// that speak with other programs' JSON, or see toolhost as others do.
+func TestOneReaderOfJSON(t *testing.T) {
+	others := []string{"toolhost/agenttool/json", "toolhost/sandbox/gocache", "toolhost/cmd/toolhost/internal/mcpconfig",
+		"toolhost/cmd/toolhost/internal/setup", "toolhost/wire/wiretest", "toolhost/examples", "toolhost/testdata"}
+	checked := 0
+	for _, p := range listPackages(t) {
+		if slices.ContainsFunc(others, func(other string) bool { return p.ImportPath == other || strings.HasPrefix(p.ImportPath, other+"/") }) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			checked++
+			for _, use := range usesOf(t, filepath.Join(p.Dir, file), "encoding/json") {
+				if use != "RawMessage" && use != "Number" && use != "Marshaler" {
+					t.Errorf("%s/%s uses %s of encoding/json", p.ImportPath, file, use)
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("only %d files were checked", checked)
+	}
+}
+
+// usesOf returns the names that a file uses of a package that it imports.
+func usesOf(t *testing.T, file, pkg string) (names []string) {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := ""
+	for _, i := range parsed.Imports {
+		if i.Path.Value == strconv.Quote(pkg) {
+			local = path.Base(pkg)
+			if i.Name != nil {
+				local = i.Name.Name
+			}
+		}
+	}
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && local != "" && x.Name == local {
+				names = append(names, s.Sel.Name)
+			}
+		}
+		return true
+	})
+	return names
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,14 +11,19 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
+	"toolhost/agenttool/json"
 	"toolhost/persist"
 )
 
 // logAccount is what a log alone says of its calls.
 type logAccount struct {
-	Mode      string
-	Sandbox   struct{ Level string }
-	Rules     []struct{ Behavior, Rule, Source string }
+	Mode    string `json:"mode"`
+	Sandbox level  `json:"sandbox"`
+	Rules   []struct {
+		Behavior string `json:"behavior"`
+		Rule     string `json:"rule"`
+		Source   string `json:"source"`
+	} `json:"rules"`
 	declared  map[agenttool.ToolID]agenttool.Declaration
 	profiles  map[string]agenttool.ExecutionProfile
 	surfaces  map[agenttool.SurfaceID]agenttool.Surface
@@ -31,9 +35,14 @@ type logAccount struct {
 
 // rebuilt is a call that ended.
 type rebuilt struct {
-	Invocation  agenttool.Invocation
-	Result      agenttool.Result
-	Persistence agenttool.Persistence
+	Invocation  agenttool.Invocation  `json:"invocation"`
+	Result      agenttool.Result      `json:"result"`
+	Persistence agenttool.Persistence `json:"persistence"`
+}
+
+// level is a sandbox, as records tell of it.
+type level struct {
+	Level string `json:"level"`
 }
 
 // readLogAccount reads a log, and nothing else.
@@ -73,11 +82,11 @@ func logAccountOf(path string) (a logAccount, err error) {
 
 func (a *logAccount) take(e agenttool.Event) error {
 	var data struct {
-		Declaration agenttool.Declaration
+		Declaration agenttool.Declaration      `json:"declaration"`
 		Execution   agenttool.ExecutionProfile `json:"execution_profile"`
-		Surface     agenttool.Surface
-		Decision    agenttool.Decision
-		Policy      agenttool.SchedulerPolicy `json:"scheduler_policy"`
+		Surface     agenttool.Surface          `json:"surface"`
+		Decision    agenttool.Decision         `json:"decision"`
+		Policy      agenttool.SchedulerPolicy  `json:"scheduler_policy"`
 		rebuilt
 	}
 	switch e.EventType {
@@ -211,8 +220,12 @@ func (a logAccount) checkCommand(t *testing.T, c rebuilt) {
 		ArgvRef      string `json:"argv_ref"`
 		EnvPolicyRef string `json:"env_policy_ref"`
 	}
-	var ran struct{ Command string }
-	var said struct{ Sandbox struct{ Level string } }
+	var ran struct {
+		Command string `json:"command"`
+	}
+	var said struct {
+		Sandbox level `json:"sandbox"`
+	}
 	if len(c.Result.ExternalMappings) != 1 || json.Unmarshal(c.Result.ExternalMappings[0], &m) != nil || m.ExitCode != 1 {
 		t.Fatalf("mappings %s", c.Result.ExternalMappings)
 	}
@@ -294,8 +307,8 @@ func (c rebuilt) incomplete() (lacks []string) {
 	}
 	if inv.ToolID == "toolhost.shell" && inv.Status == agenttool.StatusSucceeded {
 		var said struct {
-			Exit    *int `json:"exit_code"`
-			Sandbox struct{ Level string }
+			Exit    *int  `json:"exit_code"`
+			Sandbox level `json:"sandbox"`
 		}
 		if json.Unmarshal(c.Result.StructuredContent, &said) != nil || said.Exit == nil || said.Sandbox.Level == "" || len(c.Result.ExternalMappings) == 0 {
 			lacks = append(lacks, "the exit status or the sandbox of the command")
