@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"errors"
 	"strconv"
+
+	"toolhost/agenttool/json"
 )
 
 // A line is at most maxLine bytes long, so that a reader can hold it. maxEvent leaves room for the rest of the line.
@@ -48,7 +50,7 @@ var errNotRecord = errors.New("not a record")
 
 // parseLine parses b, which has no line feed. It accepts exactly the output of chain.append.
 func parseLine(b []byte) (l line, err error) {
-	if l, err = parseFrame(b); err == nil && !validJSON(l.event) {
+	if l, err = parseFrame(b); err == nil && !json.Valid(l.event) {
 		return line{}, errNotRecord
 	}
 	return l, err

@@ -146,7 +146,13 @@ func TestExact(t *testing.T) {
 
 // A text is read as encoding/json reads it, and its members are those that encoding/json finds.
 func FuzzUnmarshal(f *testing.F) {
-	for _, seed := range []string{`{"a":[1.50,-0,true,null,"\u00e9\ud800\n"],"b":{"a":{}}}`, `{"a":1,"a":{"b":2}}`, ` [ ] `, `1e400`, `{"a":}`, "\"\x7f\xff\"", `{"é":0`} {
+	const deepest = 10_000 // as encoding/json has it
+	for _, seed := range []string{
+		`{"a":[1.50,-0,true,null,"\u00e9\ud800\n"],"b":{"a":{}}}`, `{"a":1,"a":{"b":2}}`, ` [ ] `, `1e400`, `{"a":}`, "\"\x7f\xff\"", `{"é":0`,
+		`{}`, `[]`, `{"a":[1,-0.5e+3,0,"x\n\u00e9\\",true,false,null,{"b":{}}]}`, ` { "a" : 1 } `, `{"a"}`, `{,}`, `[1,]`, `01`, `-`, `1.`, `1e`, `"a`, `"\x"`, `"\u12"`,
+		"\"\x01\"", "\"\xff\"", `tru`, `nullx`, ``, ` `, `1 2`, `{"a":1}}`, `[[[[`, `"\ud800"`, "\"\x7f\"", `+1`, `.5`, `1E-2`, `{"a":1,"a":2}`, "\u00a0{}", "{}\x00",
+		strings.Repeat("[", deepest) + strings.Repeat("]", deepest), strings.Repeat("[", deepest+1) + strings.Repeat("]", deepest+1),
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
