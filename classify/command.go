@@ -262,3 +262,13 @@ func (w *walk) piped(from, to *syntax.Stmt) {
 		w.keeps(name)
 	}
 }
+
+// runsLong reports whether commands run for long where their output ends as said.
+func (w *walk) runsLong(e ending, analyse func()) bool {
+	outer, before := w.ending, w.tally
+	w.ending, w.tally = e, before&^long
+	analyse()
+	found := w.tally.has(long)
+	w.ending, w.tally = outer, w.tally|before
+	return found
+}

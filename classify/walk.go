@@ -44,13 +44,3 @@ type effort struct {
 	given    int // words of the simple commands, counted again for each program that runs another
 	nested   int // programs that run one another
 }
-
-// runsLong reports whether commands run for long where their output ends as said.
-func (w *walk) runsLong(e ending, analyse func()) bool {
-	outer, before := w.ending, w.tally
-	w.ending, w.tally = e, before&^long
-	analyse()
-	found := w.tally.has(long)
-	w.ending, w.tally = outer, w.tally|before
-	return found
-}
