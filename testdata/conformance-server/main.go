@@ -16,6 +16,7 @@ import (
 	"net/http/httputil"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -110,19 +111,20 @@ func policyOf(tools []agenttool.Tool, dir string) (permissions.Policy, error) {
 // serve serves /mcp until ctx ends, behind all checks that toolhost makes. The suite has no token to show, so that a
 // forwarder shows it one; it passes on everything else as it came.
 func serve(ctx context.Context, h *host.Host, session agenttool.SessionID, handler nethttp.Handler) error {
+	outer, err := net.Listen("tcp", os.Args[1])
+	if err != nil {
+		return err
+	}
 	token := http.NewToken()
 	inner, err := http.Listen(http.Options{
 		Token: token, Host: h, Session: session, Version: "1.0.0", Mounts: map[string]nethttp.Handler{"/mcp": handler},
 		Log: func(message string) { fmt.Fprintln(os.Stderr, message) },
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, outer.Close())
 	}
-	outer, err := net.Listen("tcp", os.Args[1])
-	if err != nil {
-		return errors.Join(err, inner.Close())
-	}
-	forwarder := &nethttp.Server{Handler: forward(inner.Addr().String(), token), ReadHeaderTimeout: 5 * time.Second}
+	addr := strings.TrimPrefix(inner.URL(), "http://")
+	forwarder := &nethttp.Server{Handler: forward(addr, token), ReadHeaderTimeout: 5 * time.Second}
 	fmt.Printf("http://%s/mcp\n", outer.Addr())
 	var both sync.WaitGroup
 	both.Go(func() { _ = forwarder.Serve(outer) }) // says that it was closed
