@@ -3,14 +3,13 @@ package engine
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
-
-	"os"
 
 	"toolhost/tools/search/index"
 	"toolhost/tools/search/tree"
