@@ -211,7 +211,7 @@ func (h house) against(file string, rest []string, at int) int {
 }
 
 // printArrows prints how many arrows between files of one package run up, and in which packages most do.
-func printArrows(verbose bool) error {
+func (s *survey) printArrows(verbose bool) error {
 	all, err := houses()
 	if err != nil {
 		return err
@@ -233,6 +233,7 @@ func printArrows(verbose bool) error {
 	for _, h := range largest(most)[:5] {
 		worst = append(worst, fmt.Sprintf("%s %d", h.name, h.size))
 	}
-	fmt.Printf("%-24s %d of %d between files of a package (%.1f%%): %s\n", "arrows up", up, arrows, 100*float64(up)/float64(arrows), strings.Join(worst, ", "))
+	fmt.Printf("%-24s %d of %d between files of a package (%.1f%%): %s%s\n",
+		"arrows up", up, arrows, 100*float64(up)/float64(arrows), strings.Join(worst, ", "), s.over(100*up > maxUp*arrows))
 	return nil
 }

@@ -35,7 +35,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "structure:", err)
 		os.Exit(1)
 	}
-	if err := printArrows(*verbose); err != nil {
+	if err := s.printArrows(*verbose); err != nil {
 		fmt.Fprintln(os.Stderr, "structure:", err)
 		os.Exit(1)
 	}
@@ -56,6 +56,7 @@ const (
 	maxP90         = 24
 	maxProgram     = 4199 // lines of package main, whose commands only command
 	maxDirect      = 15   // modules that go.mod requires directly
+	maxUp          = 8    // of 100 arrows between files of a package may run up
 )
 
 // survey is what was counted.
