@@ -2,16 +2,15 @@ package persist
 
 import (
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"fmt"
-	"io"
-	"io/fs"
 
 	"toolhost/agenttool"
 )

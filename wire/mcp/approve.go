@@ -1,13 +1,12 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"bytes"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"

@@ -2,14 +2,13 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"cmp"
 
 	"toolhost/agenttool"
 	"toolhost/tools/search/ignore"
