@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -58,14 +60,58 @@ func TestToolOfTheDocs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir, state := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("a\nb\nc\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	call := exec.Command(program, "call", "count", `{"path":"go.mod"}`, "--workspace", dir)
-	call.Dir, call.Env = dir, append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
-	if out, err := call.CombinedOutput(); err != nil || !strings.Contains(string(out), "3 lines") {
-		t.Errorf("%v\n%s", err, out)
+	for _, c := range []struct {
+		deny, want string
+		code       int
+	}{{"write", "3 lines", 0}, {"count", "denied by cli_arg:count", 3}, {"Read(go.mod)", "denied by cli_arg:Read(go.mod)", 3}} {
+		call := exec.Command(program, "call", "count", `{"path":"go.mod"}`, "--workspace", dir, "--deny", c.deny)
+		call.Dir, call.Env = dir, append(os.Environ(), "XDG_STATE_HOME="+state)
+		if out, err := call.CombinedOutput(); call.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.want) {
+			t.Errorf("with %s denied: %v\n%s", c.deny, err, out)
+		}
+	}
+}
+
+// TestToolOfTheDocsIsDescribed: the declaration of the tool of docs/architecture.md has the members of a tool that is shipped, and its hints
+// say that it only reads.
+func TestToolOfTheDocsIsDescribed(t *testing.T) {
+	t.Parallel()
+	if underRace {
+		t.Skip("the program is built without the race detector: the ordinary run shows it")
+	}
+	program, err := documented()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(tools []map[string]any, name string) map[string]any {
+		i := slices.IndexFunc(tools, func(tool map[string]any) bool { return tool["name"] == name })
+		if i < 0 {
+			t.Fatalf("no tool is named %s", name)
+		}
+		return tools[i]
+	}
+	printed := func(format string, into any) {
+		out, err := exec.Command(program, "tools", "--format", format).Output()
+		if err := errors.Join(err, json.Unmarshal(out, into)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var declared []map[string]any
+	printed("agenttool", &declared)
+	ours := named(declared, "count")
+	for member := range named(declared, "read") {
+		if ours[member] == nil && member != "aliases" {
+			t.Errorf("the declaration has no %s", member)
+		}
+	}
+	var mcp struct{ Tools []map[string]any }
+	printed("mcp", &mcp)
+	if got, want := named(mcp.Tools, "count")["annotations"], named(mcp.Tools, "read")["annotations"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("the hints are %v, and those of read %v", got, want)
 	}
 }
 
