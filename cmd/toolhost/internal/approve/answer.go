@@ -2,13 +2,11 @@ package approve
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
 )
 
@@ -91,6 +89,17 @@ func Narrowest(it *Item) []int {
 	return nil
 }
 
+// Widest is the text that the editor has when a person begins a rule: the widest suggested rules, one a line.
+func Widest(it *Item) string {
+	text := ""
+	for i, update := range it.Prompt.Decision.SuggestedUpdates {
+		if update.Mode == "" && len(update.Rules) > 0 {
+			text = strings.Join(it.Prompt.Rules(i), "\n")
+		}
+	}
+	return text
+}
+
 // AllEdits is the index of the suggested update that lets the session's edits run from now on; -1: there is none.
 func AllEdits(it *Item) int {
 	return slices.IndexFunc(it.Prompt.Decision.SuggestedUpdates, func(u agenttool.SuggestedUpdate) bool { return u.Mode == agenttool.ModeAcceptEdits })
@@ -98,60 +107,3 @@ func AllEdits(it *Item) int {
 
 // MaxReason is the length of the longest reason, in characters.
 const MaxReason = 2000
-
-// Subject returns the subject of a prompt in one line: its command, or the path that it writes.
-func (p Prompt) Subject() string {
-	if command, ok := p.Command(); ok {
-		return visible.Text(strings.Join(strings.FieldsFunc(cut.Short(command, maxText), isBlank), " "))
-	}
-	var paths []string
-	for _, w := range p.Facts.Writes {
-		paths = append(paths, w.Spelling)
-	}
-	for _, r := range p.Facts.Reads {
-		if len(paths) == 0 {
-			paths = append(paths, r.Spelling)
-		}
-	}
-	if len(paths) == 0 {
-		return visible.Text(cut.Short(string(p.Input), maxText))
-	}
-	return visible.Text(cut.Short(strings.Join(paths, " "), maxText))
-}
-
-func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }
-
-// Age is how long an item has waited, for a person; empty: its session did not say when it asked.
-func (it *Item) Age(now time.Time) string {
-	if it.Prompt.AskedAt.IsZero() {
-		return ""
-	}
-	return ageText(max(0, now.Sub(it.Prompt.AskedAt)))
-}
-
-// ageText is a duration, for a person.
-func ageText(age time.Duration) string {
-	switch {
-	case age < time.Minute:
-		return fmt.Sprintf("%d s", int(age.Seconds()))
-	case age < time.Hour:
-		return fmt.Sprintf("%d min", int(age.Minutes()))
-	default:
-		return fmt.Sprintf("%d h %d min", int(age.Hours()), int(age.Minutes())%60)
-	}
-}
-
-// Left is how long an item waits on, for a person.
-func (it *Item) Left(now time.Time) string {
-	at := it.expires()
-	switch left := at.Sub(now).Round(time.Second); {
-	case at.IsZero():
-		return ""
-	case left <= 0:
-		return "over"
-	case left >= time.Hour:
-		return fmt.Sprintf("%d:%02d:%02d", int(left.Hours()), int(left.Minutes())%60, int(left.Seconds())%60)
-	default:
-		return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
-	}
-}

@@ -3,10 +3,13 @@ package approve
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/agenttool/json"
+	"toolhost/agenttool/visible"
 )
 
 // Prompt is a prompt as the session sent it. Members that could not be read are empty, and Unread names them, so that the
@@ -154,3 +157,27 @@ func (s Session) Store(scope string) string {
 	}
 	return "your settings, which hold for all projects"
 }
+
+const maxText = 1000 // of an input in a one-line summary
+
+// Subject returns the subject of a prompt in one line: its command, or the path that it writes.
+func (p Prompt) Subject() string {
+	if command, ok := p.Command(); ok {
+		return visible.Text(strings.Join(strings.FieldsFunc(cut.Short(command, maxText), isBlank), " "))
+	}
+	var paths []string
+	for _, w := range p.Facts.Writes {
+		paths = append(paths, w.Spelling)
+	}
+	for _, r := range p.Facts.Reads {
+		if len(paths) == 0 {
+			paths = append(paths, r.Spelling)
+		}
+	}
+	if len(paths) == 0 {
+		return visible.Text(cut.Short(string(p.Input), maxText))
+	}
+	return visible.Text(cut.Short(strings.Join(paths, " "), maxText))
+}
+
+func isBlank(r rune) bool { return r == ' ' || r == '\n' || r == '\t' }

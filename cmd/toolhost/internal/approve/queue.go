@@ -2,6 +2,7 @@ package approve
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -61,7 +62,6 @@ const (
 	maxDone  = 100
 	maxEnded = 5000            // ids that are known to have ended
 	overdue  = 5 * time.Second // a prompt counts as ended this long after its expiry, even if its session does not report the end
-	maxText  = 1000            // of an input in a one-line summary
 )
 
 // Session returns the newest information that a session sent about itself.
@@ -216,6 +216,41 @@ func (it *Item) expires() time.Time {
 		return it.Prompt.Expires()
 	}
 	return it.until
+}
+
+// Age is how long an item has waited, for a person; empty: its session did not say when it asked.
+func (it *Item) Age(now time.Time) string {
+	if it.Prompt.AskedAt.IsZero() {
+		return ""
+	}
+	return ageText(max(0, now.Sub(it.Prompt.AskedAt)))
+}
+
+// ageText is a duration, for a person.
+func ageText(age time.Duration) string {
+	switch {
+	case age < time.Minute:
+		return fmt.Sprintf("%d s", int(age.Seconds()))
+	case age < time.Hour:
+		return fmt.Sprintf("%d min", int(age.Minutes()))
+	default:
+		return fmt.Sprintf("%d h %d min", int(age.Hours()), int(age.Minutes())%60)
+	}
+}
+
+// Left is how long an item waits on, for a person.
+func (it *Item) Left(now time.Time) string {
+	at := it.expires()
+	switch left := at.Sub(now).Round(time.Second); {
+	case at.IsZero():
+		return ""
+	case left <= 0:
+		return "over"
+	case left >= time.Hour:
+		return fmt.Sprintf("%d:%02d:%02d", int(left.Hours()), int(left.Minutes())%60, int(left.Seconds())%60)
+	default:
+		return fmt.Sprintf("%d:%02d", int(left.Minutes()), int(left.Seconds())%60)
+	}
 }
 
 // Send marks an item as being answered.

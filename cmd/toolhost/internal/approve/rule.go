@@ -34,17 +34,6 @@ func (t Trial) Covers() bool {
 // MaxRule is the length in bytes of the longest rules that a person can write for one call.
 const MaxRule = 4096
 
-// Widest is the text that the editor has when a person begins a rule: the widest suggested rules, one a line.
-func Widest(it *Item) string {
-	text := ""
-	for i, update := range it.Prompt.Decision.SuggestedUpdates {
-		if update.Mode == "" && len(update.Rules) > 0 {
-			text = strings.Join(it.Prompt.Rules(i), "\n")
-		}
-	}
-	return text
-}
-
 // OwnRules are the rules of a text, one a line.
 func OwnRules(text string) (rules []string) {
 	for line := range strings.SplitSeq(text, "\n") {
