@@ -256,9 +256,6 @@ func listsWorktrees(f *agenttool.Facts, w agenttool.Path) bool {
 	return part.Exact && len(part.Argv) > 1 && part.Argv[0] == "git" && part.Argv[1] == "worktree"
 }
 
-// keeps reports whether the sandbox keeps a written path as it is, but for the branches that git's branches follow.
-func (p Policy) keeps(w agenttool.Path) bool { return w.Follows && p.Confines }
-
 // movesRepository reports whether the call moves a repository: another one, with hooks of its own, could take its place.
 func (p Policy) movesRepository(f *agenttool.Facts, w agenttool.Path) bool {
 	if p.Repository == nil || w.Resolved == p.Workspace {

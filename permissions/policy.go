@@ -257,3 +257,6 @@ func commits(part *agenttool.Part) bool {
 func (p Policy) foreign(r Request) bool {
 	return slices.ContainsFunc(r.Facts.Hosts, func(host string) bool { return !r.RunsCode || !p.Confines || !loopback(host) })
 }
+
+// keeps reports whether the sandbox keeps a written path as it is, but for the branches that git's branches follow.
+func (p Policy) keeps(w agenttool.Path) bool { return w.Follows && p.Confines }

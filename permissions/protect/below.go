@@ -171,19 +171,3 @@ func hintOfGlob(glob string, plain bool, dir string) (hint, bool) {
 	last := glob[strings.LastIndexByte(glob, '/')+1:]
 	return hintOf(last), !plain || len(last)+len(dir) == len(glob)
 }
-
-// hintOf returns the hint for names that match a folded pattern.
-func hintOf(pattern string) hint {
-	h := hint{pattern, pattern}
-	if at := strings.IndexFunc(pattern, opaque); at >= 0 {
-		h.prefix = pattern[:at]
-	}
-	if at := strings.LastIndexFunc(pattern, opaque); at >= 0 {
-		_, size := utf8.DecodeRuneInString(pattern[at:])
-		h.suffix = pattern[at+size:]
-	}
-	return h
-}
-
-// opaque says whether a pattern's character does not stand for itself, and one ASCII letter, in a name.
-func opaque(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune(wildcards+"]}", r) }

@@ -6,6 +6,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/bmatcuk/doublestar/v4"
 
@@ -306,6 +307,19 @@ func (l *denyList) except(folded string) bool {
 // hint is a prefix and a suffix, folded: a pattern can only match names that have both.
 type hint struct{ prefix, suffix string }
 
+// hintOf returns the hint for names that match a folded pattern.
+func hintOf(pattern string) hint {
+	h := hint{pattern, pattern}
+	if at := strings.IndexFunc(pattern, opaque); at >= 0 {
+		h.prefix = pattern[:at]
+	}
+	if at := strings.LastIndexFunc(pattern, opaque); at >= 0 {
+		_, size := utf8.DecodeRuneInString(pattern[at:])
+		h.suffix = pattern[at+size:]
+	}
+	return h
+}
+
 // baseHints returns the hints for names in any directory below a root. Exceptions are left out: they matter only where another rule
 // denied the name.
 func baseHints(rules []denyRule) []hint {
@@ -320,3 +334,6 @@ func baseHints(rules []denyRule) []hint {
 
 // wildcards begin what is not literal in a pattern.
 const wildcards = `*?[{\`
+
+// opaque says whether a pattern's character does not stand for itself, and one ASCII letter, in a name.
+func opaque(r rune) bool { return r >= utf8.RuneSelf || strings.ContainsRune(wildcards+"]}", r) }
