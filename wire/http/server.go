@@ -45,30 +45,6 @@ type Options struct {
 	Origins      []string     // origins of web pages that may call, as scheme://host[:port]; nil: none but our own
 }
 
-// requestTimes bound one request.
-type requestTimes struct {
-	header, body, write, idle time.Duration // for a request's head, the whole request, one write, and between requests
-	unknown                   time.Duration // for the body of a request without the token
-}
-
-// patience bounds the waiting for clients.
-type patience struct {
-	beat       time.Duration // between comments of an event stream
-	grace, cut time.Duration // that requests have to end by themselves, and after they were cut off
-	silent     time.Duration // that a connection may be without a token while others wait for its place
-	line       time.Duration // that a request waits for its turn
-}
-
-// capacity bounds what clients hold at once.
-type capacity struct {
-	conns, spare int // connections that showed the token, and places besides for those that did not
-	perClient    int // calls at once of one address
-	standing     int // streams of one address
-	streams      int // of events
-	page, queue  int // events that are read from the journal at once, and bytes that wait for a client
-	bodies       int64
-}
-
 func defaultLimits() limits {
 	return limits{
 		requestTimes: requestTimes{header: 5 * time.Second, body: 30 * time.Second, unknown: 3 * time.Second, write: 30 * time.Second, idle: time.Minute},
