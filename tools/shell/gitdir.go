@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -123,4 +124,14 @@ func pointed(file, prefix string) string {
 		target = filepath.Join(filepath.Dir(file), target)
 	}
 	return filepath.Clean(target)
+}
+
+func pointedText(file string) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // an unreadable file names nothing
+	return string(b)
 }

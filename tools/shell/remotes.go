@@ -56,16 +56,6 @@ func headOf(git string) string {
 	return branch
 }
 
-func pointedText(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	b, _ := io.ReadAll(io.LimitReader(f, maxPointer)) // an unreadable file names nothing
-	return string(b)
-}
-
 // gitConfig maps section.subsection.key to the values in a git configuration.
 type gitConfig map[string][]string
 
