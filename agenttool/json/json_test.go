@@ -4,6 +4,7 @@ import (
 	"bytes"
 	std "encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -104,15 +105,34 @@ func text(err error) string {
 	return err.Error()
 }
 
-func TestStrict(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"name":"a","any":1.50}`: "", `{"name":1}`: "cannot unmarshal JSON number into Go string", `{"any":{"a":1,"a":2}}`: `"a" comes twice in one object`,
-		`{"any":{"a":1,"a":2}`: "unexpected end of JSON input", "\"\xff\"": "the text is not UTF-8",
+func TestValue(t *testing.T) {
+	deep := errors.New("too deep")
+	for text, want := range map[string]struct {
+		value any
+		err   string
+	}{
+		`{"a":1.50,"b":[null,true,"c"]}`: {map[string]any{"a": json.Number("1.50"), "b": []any{nil, true, "c"}}, ""},
+		`{"a":{"b":1,"b":2}}`:            {nil, `"b" comes twice in one object`},
+		`{"a":{"b":1,"b":2}`:             {nil, "unexpected end of JSON input"},
+		"\"\xff\"":                       {nil, "the text is not UTF-8"},
+		`[0,{"a":[1]}]`:                  {nil, "too deep [1 a 0]"},
+		`[0,{"a":[1]}`:                   {nil, "unexpected end of JSON input"},
 	} {
-		var r record
-		err := json.Strict([]byte(text), &r)
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", text, err, want)
+		v, err := json.Value([]byte(text), func(depth int, n json.Number) error {
+			if depth == 3 {
+				return deep
+			}
+			return nil
+		})
+		got := ""
+		if err != nil {
+			got = err.Error()
+		}
+		if at, ok := errors.AsType[*json.PlacedError](err); ok {
+			got += fmt.Sprint(" ", at.Path)
+		}
+		if got != want.err || err == nil && !reflect.DeepEqual(v, want.value) {
+			t.Errorf("%s: got %v, %q; want %v, %q", text, v, got, want.value, want.err)
 		}
 	}
 }

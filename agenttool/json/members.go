@@ -30,10 +30,8 @@ func (e *RepeatedError) Error() string {
 // Name is the name that comes twice.
 func (e *RepeatedError) Name() string { return e.Path[len(e.Path)-1] }
 
-// Strict is [Unmarshal] for a text from outside. Its errors are ErrUTF8, those of [Syntax], a [RepeatedError] about an object at any depth,
-// and those of a value that does not fit v.
-func Strict(text []byte, v any) error { return strict(text, v) }
-
+// strict reads a text from outside. Its errors are ErrUTF8, those of [Syntax], a [RepeatedError] about an object at any depth, and those of
+// a value that does not fit v, in words that change from process to process.
 func strict(text []byte, v any, more ...json.Options) error {
 	if !utf8.Valid(text) {
 		return ErrUTF8
@@ -55,8 +53,9 @@ func (e *PlacedError) Error() string { return e.Err.Error() }
 
 func (e *PlacedError) Unwrap() error { return e.Err }
 
-// Value is [Strict] for a value of any type: map[string]any, []any, string, [Number], bool or nil. Before a value is built, visit gets how
-// many arrays and objects hold it, and its text if it is a number. An error of visit ends reading, as a [PlacedError].
+// Value returns the value of a text from outside: map[string]any, []any, string, [Number], bool or nil. Before one within it is built, visit
+// gets how many arrays and objects hold it, and its text if it is a number. An error is ErrUTF8, one of [Syntax], a [RepeatedError], or a
+// [PlacedError] with the error of visit, which ends reading.
 func Value(text []byte, visit func(depth int, n Number) error) (v any, err error) {
 	visiting := json.WithUnmarshalers(json.UnmarshalFromFunc(func(d *jsontext.Decoder, v *any) error {
 		depth := d.StackDepth()
@@ -77,7 +76,7 @@ func Value(text []byte, visit func(depth int, n Number) error) (v any, err error
 // Members returns the members of one JSON object, as they are spelt. An error is ErrUTF8, one of [Syntax], ErrNoObject, or a
 // [RepeatedError]. With the last it returns the members as well, the last one of each name.
 func Members(text []byte) (members map[string]RawMessage, err error) {
-	err = Strict(text, &members)
+	err = strict(text, &members)
 	switch {
 	case err == nil && members != nil:
 		return members, nil
