@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every test of every package with the race detector, end-to-end tests included: testdata/race.sh [PACKAGE…; default ./...]
 #
-# .ci/run has the packages in which goroutines meet, and the sessions in which clients, answers, calls and jobs do. This is the long form; the
-# output of a run is in race.txt. It takes half an hour on two processors, and needs cgo.
+# .ci/run has the packages in which goroutines meet, and the sessions in which clients, answers, calls and jobs do. This is the long form. It
+# takes half an hour on two processors, and needs cgo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export CGO_ENABLED=1
