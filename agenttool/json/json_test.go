@@ -72,6 +72,7 @@ func TestMembers(t *testing.T) {
 		{"twice at the top", `{"a":1,"b":2,"a":3}`, map[string]string{"a": "3", "b": "2"}, `"a" comes twice in one object`},
 		{"twice by an escape", `{"a":1,"\u0061":3}`, map[string]string{"a": "3"}, `"a" comes twice in one object`},
 		{"twice below", `{"a":[0,{"x/y":1,"x/y":2}]}`, map[string]string{"a": `[0,{"x/y":1,"x/y":2}]`}, `"x/y" comes twice in one object`},
+		{"twice below, and at the top", `{"a":{"c":1,"c":2},"b":1,"\u0062":2}`, map[string]string{"a": `{"c":1,"c":2}`, "b": "2"}, `"b" comes twice in one object`},
 		{"in two objects", `{"a":{"a":1},"b":{"a":1}}`, map[string]string{"a": `{"a":1}`, "b": `{"a":1}`}, ""},
 		{"not to its end", `{"a":1,"a":2`, nil, "unexpected end of JSON input"},
 		{"more behind it", `{"a":1} 1`, nil, "invalid character '1' after top-level value"},

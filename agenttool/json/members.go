@@ -74,7 +74,8 @@ func Value(text []byte, visit func(depth int, n Number) error) (v any, err error
 }
 
 // Members returns the members of one JSON object, as they are spelt. An error is ErrUTF8, one of [Syntax], ErrNoObject, or a
-// [RepeatedError]. With the last it returns the members as well, the last one of each name.
+// [RepeatedError]. With the last it returns the members as well, the last one of each name. A name that the object itself has twice is
+// reported before one of an object within it.
 func Members(text []byte) (members map[string]RawMessage, err error) {
 	err = strict(text, &members)
 	switch {
@@ -85,7 +86,24 @@ func Members(text []byte) (members map[string]RawMessage, err error) {
 	case bytes.TrimLeft(text, " \t\r\n")[0] != '{':
 		return nil, ErrNoObject
 	}
+	if twice := repeatedMember(text); twice != nil {
+		err = twice
+	}
 	return members, cmp.Or(Unmarshal(text, &members), err)
+}
+
+// repeatedMember returns the first name that comes twice in an object, without a look at its values; nil if none does.
+func repeatedMember(object []byte) *RepeatedError {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), common)
+	_, err := d.ReadToken() // the brace
+	for seen := map[string]bool{}; err == nil && d.PeekKind() == '"'; err = d.SkipValue() {
+		var name jsontext.Token
+		if name, err = d.ReadToken(); seen[name.String()] {
+			return &RepeatedError{Path: []string{name.String()}}
+		}
+		seen[name.String()] = true
+	}
+	return nil
 }
 
 // Repeated returns where an object in a JSON text has a name twice, at any depth; nil if none has.

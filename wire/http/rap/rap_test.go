@@ -170,6 +170,7 @@ func testRefusals(t *testing.T) {
 		status int
 	}{
 		{"no JSON", "{", 400}, {"no object", "[]", 400}, {"two objects", "{}{}", 400}, {"no UTF-8", "{\"id\":\"\xff\"}", 400}, {"a member twice", `{"id":"a","id":"b"}`, 400},
+		{"a member twice, behind one below", `{"x":{"y":1,"y":2},"group_id":"g","id":"i","callback_url":"http://127.0.0.1:1/","operation":"a","operation":"b","arguments":{}}`, 400},
 		{"empty", "", 400}, {"too long", `{"x":"` + strings.Repeat("y", maxBody) + `"}`, 413},
 	} {
 		if status, _ := f.send("/invoke", []byte(c.body)); status != c.status {
