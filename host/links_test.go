@@ -105,7 +105,7 @@ func (f *fixture) log() string {
 	return log.String()
 }
 
-// TestMappingIsKept: native ids that a caller names are in the record, byte for byte. A mapping that is no JSON or too long is refused.
+// TestMappingIsKept: native ids that a caller names are in the record, byte for byte. A mapping or trace that is no JSON or too long is refused.
 func TestMappingIsKept(t *testing.T) {
 	const mapping = `{"source":"function_calling","tool_call_id":"call_7","n":1.0}`
 	f := newFixture(t, []agenttool.Tool{&fake{name: "look", reads: true}})
@@ -114,9 +114,12 @@ func TestMappingIsKept(t *testing.T) {
 	if m := got.Invocation.ExternalMappings; len(m) != 1 || string(m[0]) != mapping || strings.Count(f.log(), mapping) < 2 {
 		t.Errorf("mappings %s", m)
 	}
-	for _, bad := range []string{"{", `{"x":"` + strings.Repeat("x", 9000) + `"}`} {
+	for _, bad := range []string{"{", `{"x":"` + strings.Repeat("x", 9000) + `"}`, `{"x":` + strings.Repeat("[", 9997) + strings.Repeat("]", 9997) + "}"} {
 		if err := f.Invoke(host.Request{ID: "bad", Tool: "look", Input: input("a"), Mapping: []byte(bad)}, func(host.Completion) {}); !host.IsRefused(err) {
 			t.Errorf("%.20s: %v", bad, err)
+		}
+		if err := f.Invoke(host.Request{ID: "bad", Tool: "look", Input: input("a"), Trace: []byte(bad)}, func(host.Completion) {}); !host.IsRefused(err) {
+			t.Errorf("trace %.20s: %v", bad, err)
 		}
 	}
 }

@@ -62,8 +62,10 @@ func (l *live) admissible(known *surfaces, requests ...Request) error {
 			return refuse("call %d has no id: give each call an id that is unique among running calls", i+1)
 		case l.calls[r.ID] != nil || seen[r.ID]:
 			return refuse("id %q belongs to a call that is still running: use another", r.ID)
-		case !json.Valid(r.Input) || len(r.Trace) > 0 && !json.Valid(r.Trace): // records hold both byte for byte
-			return refuse("the input or trace of call %q is not JSON", r.ID)
+		case !json.Valid(r.Input): // records hold it byte for byte
+			return refuse("the input of call %q is not JSON", r.ID)
+		case len(r.Trace) > MaxMapping || len(r.Trace) > 0 && !json.Valid(r.Trace):
+			return refuse("the trace of call %q is not JSON, or has more than %d bytes", r.ID, MaxMapping)
 		case len(r.Mapping) > MaxMapping || len(r.Mapping) > 0 && !json.Valid(r.Mapping):
 			return refuse("the mapping of call %q is not JSON, or has more than %d bytes", r.ID, MaxMapping)
 		case r.Timeout < 0:

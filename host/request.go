@@ -62,7 +62,8 @@ func (r Request) name() string {
 	return r.ID
 }
 
-// MaxMapping bounds a mapping, in bytes.
+// MaxMapping bounds a mapping, and a trace, in bytes. Their records nest them: readers of JSON give up at 10,000 levels, so that a record
+// with a deeper one could not be written, or not be read.
 const MaxMapping = 8 << 10
 
 // ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
