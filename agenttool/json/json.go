@@ -36,6 +36,12 @@ var (
 	writing = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, n Number) error {
 		return e.WriteValue(jsontext.Value(n))
 	}))
+	outlining = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, m Marshaler) error { // the names of v itself, without those of other texts
+		if _, err := m.MarshalJSON(); err != nil {
+			return err
+		}
+		return e.WriteToken(jsontext.Null)
+	}))
 	reading = json.JoinOptions(common, json.WithUnmarshalers(json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readUntyped),
 	)))
@@ -117,10 +123,13 @@ func Encode(v any) ([]byte, error) { return write(v, plain) }
 func write(v any, o json.Options) ([]byte, error) {
 	text, err := json.Marshal(v, o, writing, unrepeated)
 	var raw *json.SemanticError
-	if errors.As(err, &raw) && errors.Is(err, jsontext.ErrDuplicateName) {
-		return json.Marshal(v, o, writing)
+	if !errors.As(err, &raw) || !errors.Is(err, jsontext.ErrDuplicateName) {
+		return text, err
 	}
-	return text, err
+	if _, err := json.Marshal(v, o, outlining, unrepeated); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v, o, writing)
 }
 
 // EncodeIndent writes v as Encode does, on several lines.

@@ -49,6 +49,17 @@ func TestUnmarshal(t *testing.T) {
 	}
 }
 
+// A kept member that bears the name of a field is not written, not even beside a text with a name that comes twice.
+func TestKeptMembers(t *testing.T) {
+	raw := json.RawMessage(`{"a":1,"a":2}`)
+	for kept, want := range map[string]string{"x": `{"name":"","any":{"a":1,"a":2},"x":1}`, "name": ""} {
+		got, err := json.Encode(record{Any: raw, Extra: map[string]json.RawMessage{kept: json.RawMessage("1")}})
+		if string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s: got %s, %v", kept, got, err)
+		}
+	}
+}
+
 func TestUnmarshalKnown(t *testing.T) {
 	var known struct {
 		Name string `json:"name"`
