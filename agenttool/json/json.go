@@ -13,6 +13,7 @@ import (
 	std "encoding/json"
 	"errors"
 	"io"
+	"reflect"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -43,7 +44,7 @@ var (
 		return e.WriteToken(jsontext.Null)
 	}))
 	reading = json.JoinOptions(common, json.WithUnmarshalers(json.JoinUnmarshalers(
-		json.UnmarshalFromFunc(readNumber), json.UnmarshalFromFunc(readUntyped),
+		json.UnmarshalFromFunc(readTyped), json.UnmarshalFromFunc(readUntyped),
 	)))
 	known = json.JoinOptions(reading, json.RejectUnknownMembers(true))
 )
@@ -59,6 +60,15 @@ func readNumber(d *jsontext.Decoder, n *Number) error {
 	text, err := d.ReadValue()
 	*n = Number(text)
 	return err
+}
+
+// readTyped reads a number, or null, for a value that can be nothing else: encoding/json takes a number within a string as well, and the reader
+// below takes any string, which a writer would write as it is.
+func readTyped(d *jsontext.Decoder, n *Number) error {
+	if d.PeekKind() == '"' {
+		return &UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[Number]()}
+	}
+	return readNumber(d, n)
 }
 
 // readUntyped reads a number as it is spelt, and leaves other values to the reader.

@@ -60,6 +60,17 @@ func TestKeptMembers(t *testing.T) {
 	}
 }
 
+// A string is no number, not even for a reader that takes one of them only: it would be written without its quotes.
+func TestNumber(t *testing.T) {
+	for text, want := range map[string]string{`1e400`: `1e400`, `-0`: `-0`, `null`: `7`, `"12"`: ``, `"{\"a\":1}"`: ``, `""`: ``, `{}`: ``} {
+		v := struct{ N json.Number }{"7"}
+		err := json.Unmarshal([]byte(`{"N":`+text+`}`), &v)
+		if (err == nil) != (want != "") || err == nil && string(v.N) != want {
+			t.Errorf("%s: %q, %v", text, v.N, err)
+		}
+	}
+}
+
 func TestUnmarshalKnown(t *testing.T) {
 	var known struct {
 		Name string `json:"name"`
