@@ -96,12 +96,15 @@ func Members(text []byte) (members map[string]RawMessage, err error) {
 func repeatedMember(object []byte) *RepeatedError {
 	d := jsontext.NewDecoder(bytes.NewBuffer(object), common)
 	_, err := d.ReadToken() // the brace
-	for seen := map[string]bool{}; err == nil && d.PeekKind() == '"'; err = d.SkipValue() {
-		var name jsontext.Token
-		if name, err = d.ReadToken(); seen[name.String()] {
-			return &RepeatedError{Path: []string{name.String()}}
+	seen := map[string]bool{}
+	for err == nil && d.PeekKind() == '"' {
+		token, _ := d.ReadToken() // it was peeked at, in valid JSON
+		name := token.String()
+		if seen[name] {
+			return &RepeatedError{Path: []string{name}}
 		}
-		seen[name.String()] = true
+		seen[name] = true
+		err = d.SkipValue()
 	}
 	return nil
 }
