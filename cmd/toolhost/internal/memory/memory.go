@@ -99,7 +99,7 @@ type trimmer struct {
 	allocated uint64      // at the last look
 	ended     bool
 
-	settle sync.Once // at the first collection
+	first sync.Once // collection, which ends the start
 }
 
 // StartTrimmer has memory given back to the system whenever the process is quiet, until stop is called. Before that it calls drop to
@@ -117,10 +117,7 @@ type collection struct{ *trimmer }
 func (t *trimmer) await() { runtime.AddCleanup(&collection{t}, (*trimmer).collected, t) }
 
 func (t *trimmer) collected() {
-	t.settle.Do(func() {
-		debug.SetGCPercent(gcPercent)
-		ForgetProgram()
-	})
+	t.first.Do(ForgetProgram)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
