@@ -5,16 +5,13 @@ package notify
 import "errors"
 
 // Listener serves one filter; there is none on this system.
-type Listener struct{ done chan struct{} }
+type Listener struct{}
 
 // target would be the file of a call; this system has none.
 type target struct{}
 
 // Serve fails with errors.ErrUnsupported.
 func Serve(int, Judges) (*Listener, error) { return nil, errors.ErrUnsupported }
-
-// Done is never closed, as there is no Listener.
-func (l *Listener) Done() <-chan struct{} { return l.done }
 
 // Close does nothing.
 func (l *Listener) Close() error { return nil }
