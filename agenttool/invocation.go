@@ -139,7 +139,7 @@ type SchedulerFacts struct {
 }
 
 // MarshalJSON writes the record. ModelInput is written byte for byte; callers that compose JSON from it keep that
-// by appending the returned bytes, since an encoder compacts what it nests.
+// by appending the returned bytes, since an encoder compacts nested texts.
 func (r Invocation) MarshalJSON() ([]byte, error) {
 	type plain Invocation
 	named := plain(r)

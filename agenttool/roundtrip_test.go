@@ -287,7 +287,7 @@ func starts(inv agenttool.Invocation) (all []string) {
 	return all
 }
 
-// What is written by hand and by reflection is the same.
+// The records that are written by hand are equal to those by reflection.
 func TestTimelineEqualsReflection(t *testing.T) {
 	extra := agenttool.Extra{"x": json.RawMessage("1"), "a": nil}
 	for _, tr := range []agenttool.Transition{{}, {Status: "s", At: "t"}, {Status: "<", At: "\"", Reason: "\n\u2028é", Extra: extra}} {

@@ -97,7 +97,7 @@ func (w *walk) command(s *syntax.Stmt) {
 	}
 }
 
-// subshell analyses what cannot change the scope.
+// subshell analyses commands that cannot change the scope.
 func (w *walk) subshell(body func()) {
 	outer, away, inner := w.scope, w.away, w.copied(w.scope)
 	w.scope = inner
@@ -255,7 +255,8 @@ func (w *walk) callFunction(name string) {
 	w.away, w.local = away, local
 }
 
-// piped analyses what is piped into a command. One that keeps all it reads takes memory without end where that does not end.
+// piped analyses a command and the text that is piped into it. A command that keeps its whole input takes memory without end if the
+// input has none.
 func (w *walk) piped(from, to *syntax.Stmt) {
 	endless := w.runsLong(w.endingOf(to.Cmd), func() { w.stmt(from) })
 	if name, _ := commandName(to.Cmd); endless && keeping[name] {
@@ -263,7 +264,7 @@ func (w *walk) piped(from, to *syntax.Stmt) {
 	}
 }
 
-// runsLong reports whether commands run for long where their output ends as said.
+// runsLong reports whether commands whose output ends as e says run for long.
 func (w *walk) runsLong(e ending, analyse func()) bool {
 	outer, before := w.ending, w.tally
 	w.ending, w.tally = e, before&^long

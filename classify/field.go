@@ -86,7 +86,7 @@ func (f *field) number(sure, many bool) {
 	f.odd = odd
 }
 
-// unknown appends what is not known; many if it may become no word or several.
+// unknown appends a part with unknown text; many if it may become no word or several.
 func (f *field) unknown(many bool) {
 	if !f.open {
 		f.open, f.glob = true, false

@@ -25,7 +25,7 @@ type Disk struct {
 	Prints map[string]string
 	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
 	PlainTags bool
-	// Absent reports whether the files are absent in a directory that settle what a use is. nil: that is not known.
+	// Absent reports whether a directory has none of the files that decide how a program behaves there. nil: that is not known.
 	Absent func(dir string, of program.ConditionalUse) bool
 }
 

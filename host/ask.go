@@ -28,7 +28,7 @@ func (a *approval) rules() permissions.Policy {
 // decide asks the policy and completes its record.
 func (a *approval) decide() agenttool.Decision { return a.complete(a.policy.Decide(a.request())) }
 
-// complete fills what a decision about the call has of its own.
+// complete fills the fields of a decision that are the call's own.
 func (a *approval) complete(d agenttool.Decision) agenttool.Decision {
 	return a.c.host.prompts.Complete(d, a.c.rec.id)
 }

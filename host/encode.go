@@ -48,7 +48,7 @@ func valueSize(v any) int {
 func encode(v any) json.RawMessage {
 	var b []byte
 	var err error
-	if m, ok := v.(json.Marshaler); ok { // directly: encoding/json would compact what it nests
+	if m, ok := v.(json.Marshaler); ok { // directly: encoding/json would compact nested texts
 		b, err = m.MarshalJSON()
 	} else {
 		b, err = agenttool.Encode(v)

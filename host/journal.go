@@ -211,7 +211,7 @@ type evidence struct {
 	written map[string]bool // by kind and name
 }
 
-// maxWritten bounds what is remembered: clients may name policies as they like. Then records are written again.
+// maxWritten bounds the names that are remembered: clients may name policies as they like. Then records are written again.
 const maxWritten = 4096
 
 // created is the event of a surface that the journal does not hold.

@@ -79,7 +79,7 @@ func (r reporter) mayAsk(grant string) bool {
 	return a.c.runs() && a.c.host.prompts.Wall() > 0 && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.listener())
 }
 
-// put shows what a running call wants and waits for the answer. The call keeps its locks: it is at work.
+// put shows the wishes of a running call and waits for the answer. The call keeps its locks: it is at work.
 func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Duration) (prompt.Outcome, error) {
 	a, h := &r.c.approval, r.c.host
 	var grants, lasting []string // those that a rule can give
@@ -118,7 +118,7 @@ func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Du
 
 var programName = regexp.MustCompile(`^[A-Za-z0-9._+-]+$`)
 
-// wanted says what is wished for: "reach a:80", "write /x (touch)", or of several what and how many.
+// wanted names the wish: "reach a:80", "write /x (touch)"; of several, their kind and number.
 func wanted(wishes []agenttool.Wish) string {
 	objects := map[string][]string{}
 	for _, w := range wishes {

@@ -35,7 +35,7 @@ type milestones struct {
 	gone     chan struct{}
 }
 
-// supervision watches what a command does.
+// supervision watches a command.
 type supervision struct {
 	listener   *notify.Listener // nil: none is served
 	judge      *judge           // of its writes; nil for a command that writes nothing

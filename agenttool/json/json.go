@@ -98,7 +98,7 @@ func Read(r io.Reader, v any) error {
 	return Unmarshal(text, v)
 }
 
-// explained returns the error of encoding/json for a text that is no JSON: it says what is wrong in words that users know.
+// explained returns the error of encoding/json for a text that is no JSON: users know its words.
 func explained(text []byte, err error) error {
 	if err == nil {
 		return nil

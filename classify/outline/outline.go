@@ -94,8 +94,8 @@ type reader struct {
 
 // nesting counts the constructs around the text that is read.
 type nesting struct {
-	inside  int  // substitutions around what is read
-	sums    int  // arithmetic expressions around what is read, in the innermost substitution
+	inside  int  // substitutions around the place that is read
+	sums    int  // arithmetic expressions around it, in the innermost substitution
 	summed  bool // there is one around the innermost substitution, or farther out
 	printed bool // the substitution that is read has a here-document: see separated
 	outside bool // here-documents wait outside the substitution that is read

@@ -158,7 +158,7 @@ var (
 	ipVerbs    = WordSet("show list lst ls sh")
 )
 
-// judgeIP takes ip's words in order: options, the object, what is done with it, the rest.
+// judgeIP takes ip's words in order: options, the object, the verb, the rest.
 func judgeIP(a *Args, u *Use) {
 	words := a.Operands
 	for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {

@@ -8,7 +8,7 @@ var removesKeys = judgeWords("removes keys", "flushall", "flushdb", "del", "unli
 // removesDatabase finds the command of mysqladmin that does.
 var removesDatabase = judgeWords("removes a database", "drop")
 
-// judgeWget: without a name for it, what is got replaces no file.
+// judgeWget: without a name for the download, it replaces no file.
 func judgeWget(a *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("writes the host's answer to a file"))
 	if !a.Has("--output-document", "--output-file", "--continue", "--recursive", "-N", "-nc", "--no-clobber") {

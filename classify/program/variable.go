@@ -39,7 +39,7 @@ func VariableNamesCode(name string, value Word) string {
 
 func dataVariable(name string) bool { return variables()["data"][name] }
 
-// CommandVariable reports whether what a variable holds is run by programs that read it, or by the shell.
+// CommandVariable reports whether programs that read a variable, or the shell, run its value.
 func CommandVariable(name string) bool {
 	return variables()["command"][name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || endsIn(name, "EDITOR", "PAGER", "COMMAND", "Command", "ASKPASS",
 		"_WRAPPER", "_CMD", "_PROGRAM", "_EXE", "_EXEC", "_EXECUTABLE", "_BIN", "_BINARY", "_SHELL", "_BROWSER", "_RSH", "_SSH", "_RUNNER",

@@ -155,7 +155,7 @@ func TestWorktreeGoesWithCopy(t *testing.T) {
 }
 
 // TestMadeGoesWithCopy: a directory outside of the workspace that a call of the session made is copied, repositories in it too, and removed
-// unasked. Others are not: what the session did not make, what stands in the place of it by then, what cannot be copied.
+// unasked. Other removals are not: of a directory that the session did not make, of one that took its place, and of one that cannot be copied.
 func TestMadeGoesWithCopy(t *testing.T) {
 	t.Parallel()
 	byTurns(t, 3, func(t *testing.T, who account) {

@@ -123,7 +123,7 @@ func (c *checking) run(in io.Reader, out io.Writer, args []string) error {
 // explainedCommands is how many commands of the past a rule is explained with.
 const explainedCommands = 2000
 
-// explain says what a rule covers of the commands that past sessions ran.
+// explain lists the commands of past sessions that a rule covers.
 func (c *checking) explain(out io.Writer) error {
 	scope, err := c.flags.options().Scope()
 	if err != nil {

@@ -230,7 +230,7 @@ type jobHost struct {
 	loose   bool        // its messages are not compared with their schemas
 }
 
-// jobHeard is what a client heard, and what it answers.
+// jobHeard is a message to a client, and its answer.
 type jobHeard struct {
 	mu      sync.Mutex
 	answer  string // to prompts: allow or deny

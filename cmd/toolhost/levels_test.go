@@ -46,7 +46,7 @@ func runFindLevel(dir string) int {
 	if found.Momentary {
 		return exitFailed
 	}
-	sandbox.Remember(sandbox.Finding{Level: sandbox.Full}, dir) // for its key: what is kept counts for this account on this machine
+	sandbox.Remember(sandbox.Finding{Level: sandbox.Full}, dir) // for its key: a finding counts for this account on this machine
 	var kept struct {
 		Key string
 		sandbox.Finding

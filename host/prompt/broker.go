@@ -205,7 +205,7 @@ func (b *Broker) list(listed func(*Waiting) bool) []Prompt {
 	return list
 }
 
-// Complete fills what a decision about a call has of its own.
+// Complete fills the fields of a decision that are the call's own.
 func (b *Broker) Complete(d agenttool.Decision, of agenttool.InvocationID) agenttool.Decision {
 	now := b.o.Now()
 	d.DecisionID, d.DecidedAt = agenttool.DecisionID(b.o.IDs.New("perm_", now)), agenttool.Timestamp(now)

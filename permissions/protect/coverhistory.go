@@ -127,5 +127,5 @@ func (w *walk) matters(it item, folded string) bool {
 		len(advance(it.tails, folded)) > 0
 }
 
-// maxStamps bounds what is looked at before each use of a Map. Only names that do not exist are left out.
+// maxStamps bounds the places that are looked at before each use of a Map. Only names that do not exist are left out.
 const maxStamps = 1024

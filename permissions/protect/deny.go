@@ -332,7 +332,7 @@ func baseHints(rules []denyRule) []hint {
 	return slices.Clip(hints)
 }
 
-// wildcards begin what is not literal in a pattern.
+// wildcards begin the part of a pattern that is not literal.
 const wildcards = `*?[{\`
 
 // opaque says whether a pattern's character does not stand for itself, and one ASCII letter, in a name.

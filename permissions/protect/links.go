@@ -296,7 +296,7 @@ func (b *builder) elsewhere() {
 }
 
 // resolve follows the path as the kernel would, links and ".." included, through the roots. It returns the last place,
-// without links, what is there, and the links that it went over; "" if the path leaves the roots or goes in circles.
+// without links, its kind, and the links that it went over; "" if the path leaves the roots or goes in circles.
 // Names outside the roots are taken to be no links.
 func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
 	place, kind = "/", Dir

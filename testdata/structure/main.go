@@ -80,7 +80,7 @@ func (s *survey) over(exceeds bool) string {
 	return "  !"
 }
 
-// program is the directory of package main. What is no flag, output or exit code belongs below its internal.
+// program is the directory of package main. All but flags, output and exit codes belongs below its internal.
 const program = "cmd/toolhost"
 
 // onLinux is the build whose methods are counted.

@@ -1,5 +1,5 @@
 // Systems checks that the product builds on other systems: it reads the source files that the go command would compile there, down to the
-// standard library, and checks their types. That finds what a build finds but for the assembler and the linker, and generates no code,
+// standard library, and checks their types. That finds all faults that a build finds but those of the assembler and the linker, and generates no code,
 // which takes a tenth of the time where nothing is cached.
 //
 //	go run ./testdata/systems darwin/arm64 linux/arm64
@@ -102,7 +102,7 @@ func (c *checker) one(p listed) error {
 	if p.Module != nil && p.Module.GoVersion != "" {
 		config.GoVersion = "go" + p.Module.GoVersion
 	}
-	c.done[p.ImportPath], _ = config.Check(p.ImportPath, c.files, files, nil) // what is wrong is among the problems
+	c.done[p.ImportPath], _ = config.Check(p.ImportPath, c.files, files, nil) // its error is among the problems
 	return errors.Join(problems...)
 }
 

@@ -123,7 +123,7 @@ func TestLossesThatAreCopied(t *testing.T) {
 	}
 }
 
-// TestLossesInMade: what a command removes of a directory that the session made is copied, the directory and its repositories too.
+// TestLossesInMade: files that a command removes from a directory that the session made are copied, and so are the directory and its repositories.
 func TestLossesInMade(t *testing.T) {
 	outside := t.TempDir()
 	made := filepath.Join(outside, "made")

@@ -17,7 +17,7 @@ import (
 	"toolhost/host"
 )
 
-// Options says what is served.
+// Options are the host and the names of a server.
 type Options struct {
 	Host         *host.Host
 	Session      agenttool.SessionID

@@ -8,7 +8,7 @@ import (
 	"toolhost/host"
 )
 
-// Options says what is served.
+// Options are the host and the limits of a server.
 type Options struct {
 	Host *host.Host // required
 

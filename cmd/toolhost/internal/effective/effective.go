@@ -200,7 +200,7 @@ func from(o settings.Options, source, where string) string {
 	return where
 }
 
-// PrintUntrusted lists what a project would loosen.
+// PrintUntrusted lists the settings that a project would loosen.
 func PrintUntrusted(out io.Writer, o settings.Options, all []settings.Untrusted) {
 	for _, u := range all {
 		fmt.Fprintf(out, "  %s\n      %s, %s\n", visible.Text(u.Text), visible.Text(u.Key), visible.Text(from(o, u.Origin.Source, u.Origin.Where())))

@@ -53,7 +53,7 @@ func today(root string, o persist.Options) (store *persist.Store, first bool, er
 			return store, os.IsNotExist(statErr), nil
 		}
 		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) && !errors.Is(err, persist.ErrNewer) {
-			return persist.New(o), false, nil // the first call that is not read-only will say what is wrong
+			return persist.New(o), false, nil // the first call that is not read-only will say why
 		}
 		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
 	}

@@ -9,7 +9,7 @@ import (
 	"toolhost/cmd/toolhost/internal/approve"
 )
 
-// Options say what a Model works with.
+// Options are the surroundings of a Model.
 type Options struct {
 	Answerer approve.Answerer
 	Now      func() time.Time
