@@ -10,8 +10,9 @@
 // Searches cover everything below the search root. They use directory descriptors and follow no link, so that nothing
 // outside is reached. They omit .git, toolhost's own state, names that begin with a dot unless hidden is set, and
 // names that .gitignore, .git/info/exclude, core.excludesFile and .ignore exclude unless no_ignore is set (packages
-// tree and ignore). Outside a repository the ignore files from the workspace root down count too. The search root
-// itself is never ignored, because the caller named it. grep reads regular files only; glob also lists links, as
+// tree and ignore). Files that git tracks are searched even if one of git's rules names them. Outside a repository the
+// ignore files from the workspace root down count too. The search root itself is never ignored, because the caller
+// named it. grep reads regular files only; glob also lists links, as
 // names. Both skip and count files that a rule denies or that hold secrets.
 //
 // # Order and limits

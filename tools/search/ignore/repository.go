@@ -10,6 +10,8 @@ type Repository struct {
 	Fold    bool   // core.ignoreCase: ASCII letters of either case match
 	Global  []byte // text of core.excludesFile
 	Exclude []byte // text of info/exclude
+	Index   string // path of the index, absolute or relative to the repository's top; "": none
+	SHA256  bool   // the index has object names of SHA-256, not SHA-1
 }
 
 // Reader reads small regular files for one repository. Paths are absolute, or relative to the repository's top, and
@@ -46,13 +48,16 @@ func ReadRepository(r Reader, env Environment) Repository {
 	s.file("/etc/gitconfig", 0)
 	s.file(within(env.ConfigHome, "git/config"), 0)
 	s.file(within(env.Home, ".gitconfig"), 0)
-	s.worktree = false // git reads this variable from the repository's own file only
+	s.worktree, s.sha256 = false, false // git reads these variables from the repository's own file only
 	s.read = r.Own
 	s.file(within(common, "config"), 0)
 	if s.worktree {
 		s.file(within(dir, "config.worktree"), 0)
 	}
-	return Repository{Fold: s.fold, Global: s.global(), Exclude: text(r.Own, within(common, "info/exclude"))}
+	return Repository{
+		Fold: s.fold, Global: s.global(), Exclude: text(r.Own, within(common, "info/exclude")),
+		Index: within(dir, "index"), SHA256: s.sha256,
+	}
 }
 
 // gitDir returns the repository's directory, relative to its top or absolute; "" if the file .git does not name one.

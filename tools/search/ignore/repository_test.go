@@ -19,13 +19,16 @@ var repositoryCases = []struct {
 	{"a directory", env, map[string]string{".git/info/exclude": "e", ".git/config": "[core]ignorecase"},
 		Repository{Fold: true, Exclude: []byte("e")}},
 	{"a submodule", env, map[string]string{".git": "gitdir: ../.git/modules/s\n", "../.git/modules/s/info/exclude": "e",
-		"../.git/modules/s/config": "[core]ignorecase"}, Repository{Fold: true, Exclude: []byte("e")}},
+		"../.git/modules/s/config": "[core]ignorecase"}, Repository{Fold: true, Exclude: []byte("e"), Index: "../.git/modules/s/index"}},
 	{"a worktree", env, map[string]string{".git": "gitdir: /r/.git/worktrees/w", "/r/.git/worktrees/w/commondir": "../..\n",
 		"/r/.git/worktrees/w/../../info/exclude": "e", "/r/.git/worktrees/w/info/exclude": "not this"},
-		Repository{Exclude: []byte("e")}},
+		Repository{Exclude: []byte("e"), Index: "/r/.git/worktrees/w/index"}},
+	{"SHA-256", env, map[string]string{".git/config": "[extensions]objectformat=sha256"}, Repository{SHA256: true}},
+	{"SHA-256, in a file that is not the repository's own", env, map[string]string{".git/config": "[include]path=x",
+		".git/x": "[extensions]objectformat=sha256", "/h/.gitconfig": "[extensions]objectformat=sha256"}, Repository{}},
 	{"a worktree's own configuration", env, map[string]string{".git": "gitdir: /w", "/w/commondir": "/r",
 		"/r/config": "[extensions]worktreeConfig=1\n[core]ignorecase=1", "/w/config.worktree": "[core]ignorecase=0"},
-		Repository{}},
+		Repository{Index: "/w/index"}},
 	{"it does not count unless it is asked for", env, map[string]string{".git/config.worktree": "[core]ignorecase",
 		"/h/.gitconfig": "[extensions]worktreeConfig"}, Repository{}},
 	{"a file that names no directory", env, map[string]string{".git": "hello", "/config": "[core]ignorecase"}, Repository{}},
@@ -67,9 +70,11 @@ func TestReadRepository(t *testing.T) {
 				}
 				return nil
 			}
+			if tc.files[".git"] == "" {
+				tc.want.Index = ".git/index"
+			}
 			if got := ReadRepository(anyFile(read), tc.env); !reflect.DeepEqual(got, tc.want) {
-				t.Errorf("got  %v %q %q\nwant %v %q %q", got.Fold, got.Global, got.Exclude,
-					tc.want.Fold, tc.want.Global, tc.want.Exclude)
+				t.Errorf("got  %+v\nwant %+v", got, tc.want)
 			}
 		})
 	}

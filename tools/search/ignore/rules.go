@@ -57,6 +57,35 @@ func (r *Rules) become(in Rules) *Rules {
 	return &in
 }
 
+// IgnoresPlain reports whether a .ignore file omits the name. Unlike git's rules, such a file also omits files that
+// git tracks.
+func (r *Rules) IgnoresPlain(at, name string, dir bool) bool {
+	if r == nil || r.plain == nil {
+		return false
+	}
+	path := []byte(at + name)
+	t := target{path: path, name: path[len(at):], bytes: setOf(path[len(at):]), dir: dir, left: maxSteps}
+	return r.plain.decide(&t).ignores()
+}
+
+// Everything reports whether text, of a .gitignore, ignores all names in its directory, as those of caches and virtual
+// environments do. It may bring itself back, or a file that only keeps the directory.
+func Everything(text []byte) bool {
+	all := false
+	for line := range lines(string(text)) {
+		switch line {
+		case "*", "/*", "**", "/**":
+			all = true
+		case "!.gitignore", "!/.gitignore", "!.gitkeep", "!/.gitkeep", "!.keep", "!/.keep":
+		default:
+			if line[:min(1, len(line))] == "!" {
+				return false
+			}
+		}
+	}
+	return all
+}
+
 const (
 	shortPath = 512  // bytes of a path that fits the small buffer on the stack
 	longPath  = 4608 // the longest path that a system opens, plus one name

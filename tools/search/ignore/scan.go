@@ -21,6 +21,7 @@ type scan struct {
 	fold     bool
 	global   func() []byte // text of core.excludesFile
 	worktree bool          // extensions.worktreeConfig, of no included file
+	sha256   bool          // extensions.objectFormat is sha256, the same
 }
 
 // file reads the configuration file at name, if there is one, and those that it includes; depth counts the files that
@@ -41,6 +42,8 @@ func (s *scan) file(name string, depth int) {
 			s.fold = value
 		case v.Key == "extensions.worktreeconfig" && ok && depth == 0:
 			s.worktree = value
+		case v.Key == "extensions.objectformat" && depth == 0:
+			s.sha256 = strings.EqualFold(v.Value, "sha256")
 		}
 	}
 }

@@ -15,10 +15,13 @@ const maxAbove = 16 << 20
 // above holds the ignore rules and repositories of the directories above the search root.
 type above struct {
 	prefix string        // path of the search root below the topmost relevant directory
-	rules  *ignore.Rules // of the directory above the root
+	rules  *ignore.Rules // of the directory above the root; nil if a rule ignores the root or a directory above it
 	layers []layer       // from the topmost directory down
 	marks  []mark        // places where a repository was looked for
 	stale  bool          // read it again even if no file's status changed
+
+	index        *gitIndex // of the repository that holds the root; nil: none
+	inRepository string    // path of the root below the top of that repository, "" or with a trailing slash
 }
 
 // layer is a directory above the search root.

@@ -3,6 +3,8 @@ package tree
 import (
 	"sort"
 	"strings"
+
+	"toolhost/tools/search/ignore"
 )
 
 // Below returns the part of the list below one of its directories, named by its path with a trailing slash. Paths in
@@ -56,10 +58,14 @@ func (d *Dir) Files() []*File {
 	return nil
 }
 
-// Begins reports whether a repository begins in d or between the search root and d.
-func (t *Tree) Begins(d *Dir) bool {
+// Alone reports whether a search that begins in d applies other rules than this list: a repository begins in d or
+// between the search root and d, a rule ignores d, or d ignores all that it holds.
+func (t *Tree) Alone(d *Dir) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if d.ignored || d != t.root && d.sources != nil && ignore.Everything(d.sources.git) {
+		return true
+	}
 	for ; d != t.root; d = d.parent {
 		if d.sources.begins() {
 			return true

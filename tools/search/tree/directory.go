@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/tools/search/ignore"
 )
 
 // perCheck is the number of names read between two checks of the context.
@@ -43,7 +45,7 @@ func (w *worker) list(ctx context.Context, d *Dir, deep bool) bool {
 	}
 	lost := err != nil || len(w.entries) >= maxEntries
 	l := w.sort(ctx, d)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || w.short.cause() != nil {
 		w.leave(d, deep)
 		return false
 	}
@@ -81,8 +83,11 @@ func (w *worker) lose(d *Dir, err error) {
 // learn reads the rules of d and reports whether they changed.
 func (w *worker) learn(d *Dir, deep bool) bool {
 	var s *sources
-	if !w.options.NoIgnore && w.has != (presentNames{}) {
+	if !w.options.NoIgnore && w.has != (presentNames{}) && !d.ignored {
 		s = w.read(d)
+	}
+	if d.sources != nil && s != nil {
+		s.index = d.sources.index.keep(s.index)
 	}
 	deep = deep || !s.same(d.sources)
 	w.source(d, s)
@@ -110,6 +115,7 @@ func (w *worker) read(d *Dir) *sources {
 	s := &sources{}
 	if w.has.repository {
 		s.repository = r.repository(w.options.Git)
+		s.index = s.indexIn(r)
 	}
 	if w.has.gitignore {
 		s.git = r.ignoreFile(d.Path + ".gitignore")
@@ -119,6 +125,9 @@ func (w *worker) read(d *Dir) *sources {
 	}
 	s.files = r.seen
 	w.short.note(r.short)
+	if d == w.root && ignore.Everything(s.git) {
+		s.ignoresItself = w.untracked(s.index)
+	}
 	return s
 }
 
@@ -138,6 +147,8 @@ const perRules = 64
 // leaveOut removes and counts the entries that the list omits; it stops early when ctx ends.
 func (w *worker) leaveOut(ctx context.Context, d *Dir, text string) (ignored, hidden int) {
 	at := w.above.prefix + d.Path
+	var files *tracked // of git; nil: not looked up yet
+	inRepository := ""
 	kept := w.entries[:0]
 	for i, e := range w.entries {
 		if i%perRules == perRules-1 && ctx.Err() != nil {
@@ -148,10 +159,25 @@ func (w *worker) leaveOut(ctx context.Context, d *Dir, text string) (ignored, hi
 		case e.kind == directory && w.options.Private != nil && w.options.Private(d.Path+name):
 		case name[0] == '.' && !w.options.Hidden:
 			hidden++
-		case d.rules.Ignores(at, name, e.kind == directory):
-			ignored++
-		default:
+		case !d.ignored && !d.rules.Ignores(at, name, e.kind == directory):
 			kept = append(kept, e)
+		default:
+			if files == nil {
+				files, inRepository = w.tracked(d)
+			}
+			path := inRepository + name
+			switch {
+			case e.kind != directory && !files.file(path), d.rules.IgnoresPlain(at, name, e.kind == directory):
+				ignored++
+			case e.kind == directory && !files.links[path]:
+				if e.ignored = true; files.below(path + "/") {
+					kept = append(kept, e)
+				} else {
+					ignored++
+				}
+			default:
+				kept = append(kept, e)
+			}
 		}
 	}
 	w.entries = kept

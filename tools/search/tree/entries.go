@@ -20,6 +20,8 @@ type entry struct {
 	at   uint32 // where its name begins
 	size uint32
 	kind Kind
+
+	ignored bool // of a directory: a rule omits everything in it but the files that git tracks
 }
 
 // presentNames records the names in a directory that affect the rules.

@@ -66,6 +66,7 @@ type state struct {
 	deep    bool          // everything below must be classified again
 	suspect bool          // the status may miss changes: list it again next time
 	rules   *ignore.Rules // the rules that apply in it
+	ignored bool          // a rule omits everything in it but the files that git tracks
 }
 
 // listing is the content of one directory. It is immutable.

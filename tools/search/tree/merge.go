@@ -50,7 +50,7 @@ func (m *merge) add(e *entry) {
 		m.unreadable++
 		return
 	}
-	m.listing.dirs = append(m.listing.dirs, m.subdirectory(path, e.ino))
+	m.listing.dirs = append(m.listing.dirs, m.subdirectory(path, e))
 	m.before = append(m.before, int32(len(m.listing.files)))
 }
 
@@ -81,12 +81,16 @@ func (m *merge) room() *File {
 }
 
 // subdirectory returns the directory at path: the old one if it is unchanged.
-func (m *merge) subdirectory(path string, ino uint64) *Dir {
+func (m *merge) subdirectory(path string, e *entry) *Dir {
 	for len(m.dirs) > 0 && m.dirs[0].Path < path {
 		m.dirs = m.dirs[1:]
 	}
-	if len(m.dirs) > 0 && m.dirs[0].Path == path && m.dirs[0].ino == ino {
-		return m.dirs[0]
+	if len(m.dirs) > 0 && m.dirs[0].Path == path && m.dirs[0].ino == e.ino {
+		d := m.dirs[0]
+		if d.ignored != e.ignored {
+			d.ignored, d.dirty = e.ignored, true
+		}
+		return d
 	}
-	return &Dir{Path: path, parent: m.dir, ino: ino, state: state{dirty: true}}
+	return &Dir{Path: path, parent: m.dir, ino: e.ino, state: state{dirty: true, ignored: e.ignored}}
 }

@@ -150,39 +150,46 @@ func (r *reader) look(path string) bool {
 	return true
 }
 
-// text returns the content of a regular file that is not denied, and nil for anything else. It follows no link, so
-// the denied check and the read concern the same file.
+// text returns the whole lines of the first MiB of a regular file that is not denied, and nil for anything else.
 func (r *reader) text(path string) []byte {
+	fd, size := r.open(path)
+	if fd < 0 {
+		return nil
+	}
+	defer unix.Close(fd)
+	return readText(fd, size)
+}
+
+// open opens a regular file that is not denied, and returns its size in bytes; fd is negative for anything else. It
+// follows no link, so the denied check and the read concern the same file. The caller closes fd with unix.Close.
+func (r *reader) open(path string) (fd int, size int64) {
 	dir, rel := r.root, path
 	if filepath.IsAbs(path) {
 		top, err := openIn(unix.AT_FDCWD, "/", safely|unix.O_DIRECTORY)
 		if err != nil {
 			r.missed(err)
-			return nil
+			return -1, 0
 		}
 		defer unix.Close(top)
 		dir, rel = top, strings.TrimLeft(path, "/")
 	}
 	st, err := statusAt(dir, rel) // opening a device can have side effects
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil
+		return -1, 0
 	}
-	fd, err := openBeneath(dir, rel, safely)
+	fd, err = openBeneath(dir, rel, safely)
 	if err != nil {
 		r.missed(err)
-		return nil
-	}
-	defer unix.Close(fd)
-	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return nil
+		return -1, 0
 	}
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(r.path, path)
 	}
-	if r.denied != nil && r.denied(path, uint64(st.Dev), st.Ino) {
-		return nil
+	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG || r.denied != nil && r.denied(path, uint64(st.Dev), st.Ino) {
+		unix.Close(fd)
+		return -1, 0
 	}
-	return readText(fd, st.Size)
+	return fd, st.Size
 }
 
 func (r *reader) missed(err error) {
@@ -232,6 +239,7 @@ func (t *Tree) readAbove(root int) (a *above, err error) {
 	if a.prefix != "" {
 		a.prefix += "/"
 	}
+	a.inRepository = a.prefix
 	at, size := "", 0
 	for name := range strings.SplitAfterSeq(a.prefix, "/") {
 		if name == "" || size > maxAbove {
@@ -242,11 +250,16 @@ func (t *Tree) readAbove(root int) (a *above, err error) {
 		s := &sources{git: r.ignoreFile(filepath.Join(dir, ".gitignore")), plain: r.ignoreFile(filepath.Join(dir, ".ignore"))}
 		if found && dir == repository {
 			s.repository = r.repository(t.options.Git)
+			s.index = s.indexIn(r)
+			a.index, a.inRepository = s.index, a.prefix[len(at):]
 		}
 		s.files = r.seen
 		err = cmp.Or(err, r.short)
 		a.layers = append(a.layers, layer{at, s})
 		a.rules = s.over(a.rules, at)
+		if a.rules.Ignores(at, strings.TrimSuffix(name, "/"), true) {
+			a.rules = nil // the caller named a directory below one that is ignored: what ignores it does not count there
+		}
 		at += name
 		size += s.size()
 	}

@@ -63,8 +63,12 @@ func (r *refresh) distrust() {
 			r.mark(d)
 		}
 	}
+	for _, d := range r.repos {
+		d.sources.index.distrust()
+	}
 	if r.above != nil {
 		r.above.stale = true
+		r.above.index.distrust()
 	}
 	r.moved.Store(true) // the next refresh must not skip the marked directories
 	r.stale = false
@@ -84,6 +88,9 @@ func (r *refresh) inspectAbove() {
 	if r.above != nil && !r.above.same(now) {
 		r.root.deep = true
 		r.mark(r.root)
+	}
+	if r.above != nil {
+		now.index = r.above.index.keep(now.index)
 	}
 	r.above = now
 }

@@ -10,8 +10,11 @@ import (
 // sources holds the texts of the rules that begin in one directory; nil: none.
 type sources struct {
 	repository *ignore.Repository // nil when no repository begins here
+	index      *gitIndex          // of that repository; nil: none
 	git, plain []byte             // .gitignore and .ignore
 	files      []witness          // all files that were read or looked for
+
+	ignoresItself bool // the search root's .gitignore ignores all that it holds, and git tracks none of it: it does not count
 }
 
 // over returns the rules of s, which take precedence over r of the directory above; at is the path of the directory.
@@ -22,7 +25,7 @@ func (s *sources) over(r *ignore.Rules, at string) *ignore.Rules {
 	if s.repository != nil {
 		r = r.Enter(at, *s.repository)
 	}
-	if len(s.git) > 0 {
+	if len(s.git) > 0 && !s.ignoresItself {
 		r = r.AddGit(at, s.git)
 	}
 	if len(s.plain) > 0 {
@@ -36,14 +39,14 @@ func (s *sources) same(o *sources) bool {
 	if s == nil || o == nil {
 		return s == o
 	}
-	return sameRepository(s.repository, o.repository) && bytes.Equal(s.git, o.git) && bytes.Equal(s.plain, o.plain)
+	return s.ignoresItself == o.ignoresItself && sameRepository(s.repository, o.repository) && bytes.Equal(s.git, o.git) && bytes.Equal(s.plain, o.plain)
 }
 
 func sameRepository(a, b *ignore.Repository) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	return a.Fold == b.Fold && bytes.Equal(a.Global, b.Global) && bytes.Equal(a.Exclude, b.Exclude)
+	return a.Fold == b.Fold && a.Index == b.Index && a.SHA256 == b.SHA256 && bytes.Equal(a.Global, b.Global) && bytes.Equal(a.Exclude, b.Exclude)
 }
 
 // size returns how many bytes of text s holds.

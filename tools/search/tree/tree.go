@@ -124,6 +124,7 @@ func (t *Tree) refresh(ctx context.Context, inspect func(*refresh)) (list *List,
 		}
 		r.inspectAbove()
 		inspect(r)
+		r.inspectIndexes()
 		r.walk(ctx)
 		list, err = r.result()
 	})
