@@ -87,6 +87,12 @@ func (p *plan) descriptors() {
 }
 
 func (p *plan) run(env []string) {
+	if p.c.Background {
+		p.Add(enter.Nice)
+	}
+	if p.c.Script != "" {
+		p.Add(enter.Script, p.c.Script)
+	}
 	p.Add(enter.Environ, env...)
 	p.Add(enter.Run, append([]string{p.c.Path}, p.c.Args...)...)
 }

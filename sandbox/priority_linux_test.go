@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -9,34 +10,43 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestCommandsAreNicer: where commands and the host want the same processor, the host has it first. This holds for what a command
-// starts, too, and where the kernel groups processes by session also for that group, soon after the command started.
-func TestCommandsAreNicer(t *testing.T) {
+// TestPriority: a command that a call waits for has the priority of the host. One in the background is nicer, with what it starts, and where
+// the kernel groups processes by session that group is, soon after the command started.
+func TestPriority(t *testing.T) {
 	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 for a niceness of 0
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strconv.Itoa(min(20-own+5, 19))
 	for _, level := range []Level{Full, LandlockNotify, Landlock, None} {
-		t.Run(string(level), func(t *testing.T) {
-			t.Parallel()
-			access := Workspace
-			if level == None {
-				access = Unconfined
-			}
-			b := newBench(t, func(o *Options) { o.Level = level })
-			if r := b.run(t, access, "bash -c nice"); r.out != want {
-				t.Errorf("niceness %q, want %s; %v", r.out, want, r.err)
-			}
-			if _, err := os.Stat("/proc/self/autogroup"); err != nil {
-				t.Skip("the kernel does not group processes by session")
-			}
-			r := b.run(t, access, `for ((i = 0; i < 3000; i++)); do read -r group < /proc/self/autogroup
-				[[ $group == *" nice `+want+`" ]] && break; sleep 0.02; done; echo "$group"`)
-			if !strings.HasSuffix(r.out, " nice "+want) {
-				t.Errorf("the session's group is %q, want niceness %s; %v", r.out, want, r.err)
-			}
-		})
+		for _, background := range []bool{false, true} {
+			t.Run(fmt.Sprint(level, " background ", background), func(t *testing.T) {
+				t.Parallel()
+				access, want := Workspace, strconv.Itoa(20-own)
+				if background {
+					want = strconv.Itoa(min(20-own+5, 19))
+				}
+				if level == None {
+					access = Unconfined
+				}
+				b := newBench(t, func(o *Options) { o.Level = level })
+				b.background = background
+				if r := b.run(t, access, "bash -c nice"); r.out != want {
+					t.Errorf("niceness %q, want %s; %v", r.out, want, r.err)
+				}
+				if _, err := os.Stat("/proc/self/autogroup"); err != nil {
+					t.Skip("the kernel does not group processes by session")
+				}
+				ofGroup := "0" // a session begins so
+				if background {
+					ofGroup = want
+				}
+				r := b.run(t, access, `for ((i = 0; i < 3000; i++)); do read -r group < /proc/self/autogroup
+					[[ $group == *" nice `+ofGroup+`" ]] && break; sleep 0.02; done; echo "$group"`)
+				if !strings.HasSuffix(r.out, " nice "+ofGroup) {
+					t.Errorf("the session's group is %q, want niceness %s; %v", r.out, ofGroup, r.err)
+				}
+			})
+		}
 	}
 }
 

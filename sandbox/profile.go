@@ -63,6 +63,7 @@ func withoutSandbox(p Profile) error {
 type Command struct {
 	Path    string   // absolute
 	Args    []string // with argv[0]
+	Script  string   // what the command reads from the descriptor behind its streams and Note; "": there is no such descriptor
 	Env     []string // NAME=value; the sandbox replaces and adds some
 	Dir     string   // the working directory, absolute and without links
 	At      *os.File // the same, open: it must still be this one
@@ -71,7 +72,9 @@ type Command struct {
 	// Terminal says that Streams[0] is a terminal, which becomes the command's controlling one. It hangs up when no process
 	// of the command is left. Closing its other end before sends SIGHUP, too.
 	Terminal bool
-	Note     *os.File // the writing end of a pipe, which the command gets as descriptor 3; nil for none
+	// Background says that no call waits for the command: beside other work it gets less of the machine than the host does.
+	Background bool
+	Note       *os.File // the writing end of a pipe, which the command gets as descriptor 3; nil for none
 
 	Report func(Violation) // told of each when it happens, from several goroutines; may be nil
 

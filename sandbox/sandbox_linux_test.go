@@ -25,7 +25,8 @@ type bench struct {
 	*Session
 	ws, home, out, state string // out is shown, and neither
 
-	user *answers // asked about paths while a command runs; nil: none is there
+	user       *answers // asked about paths while a command runs; nil: none is there
+	background bool     // of the commands
 }
 
 func newBench(t testing.TB, change func(*Options)) *bench {
@@ -105,7 +106,7 @@ func (b *bench) begin(t testing.TB, profile Profile, line string, streams [3]*os
 	}
 	defer dir.Close()
 	c := Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", line}, Dir: b.ws, At: dir,
-		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}, Streams: streams, Profile: profile}
+		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home}, Streams: streams, Profile: profile, Background: b.background}
 	if b.user != nil {
 		c.Ask, c.MayAsk = b.user.ask, b.user.mayAsk
 	}

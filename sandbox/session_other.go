@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"syscall"
 
 	"toolhost/agenttool"
@@ -84,10 +85,33 @@ func (s *Session) Start(c *Command) (*Process, error) {
 }
 
 func start(c *Command) (*os.Process, error) {
+	files := c.files()
+	if c.Script != "" {
+		script, err := scriptFile(c.Script)
+		if err != nil {
+			return nil, err
+		}
+		defer script.Close()
+		files = append(slices.Clip(files), script)
+	}
 	return os.StartProcess(c.Path, c.Args, &os.ProcAttr{
-		Dir: c.Dir, Env: append([]string{}, c.Env...), Files: c.files(),
+		Dir: c.Dir, Env: append([]string{}, c.Env...), Files: files,
 		Sys: &syscall.SysProcAttr{Setsid: true, Setctty: c.Terminal, Ctty: 0},
 	})
+}
+
+// scriptFile returns a file without a name, at the beginning of its text.
+func scriptFile(text string) (*os.File, error) {
+	f, err := os.CreateTemp("", "script-")
+	if err != nil {
+		return nil, err
+	}
+	_ = os.Remove(f.Name())
+	if _, err = f.WriteAt([]byte(text), 0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // sameDirectory reports a working directory whose name leads somewhere else by now. There is no portable way to start in one

@@ -12,6 +12,7 @@ type helper struct {
 	files    []uintptr // of the command
 	environ  []string
 	terminal bool
+	nicer    bool // than the host
 	limits
 	ruleset  int
 	listener int
@@ -119,6 +120,13 @@ func (h *helper) do(s Step) syscall.Errno {
 	case Guard:
 		h.guard = bounds{number(s.Args[0]), number(s.Args[1])}
 		return 0
+	case Nice:
+		h.nicer = true
+		return 0
+	case Script:
+		fd, errno := script(s.Args[0])
+		h.files = append(h.files, uintptr(fd))
+		return errno
 	case Environ:
 		h.environ = s.Args
 		return 0
@@ -140,7 +148,7 @@ func (h *helper) do(s Step) syscall.Errno {
 // fail tells the host which step failed, and ends.
 func (h *helper) fail(s Step, errno syscall.Errno) {
 	argument := ""
-	if len(s.Args) > 0 && s.Op != Filter {
+	if len(s.Args) > 0 && s.Op != Filter && s.Op != Script {
 		argument = s.Args[0]
 	}
 	say(SaysFailed, -1, string(s.Op), argument, strconv.Itoa(int(errno)))
@@ -173,7 +181,9 @@ func (h *helper) run(s Step) (command int) {
 // command itself is, too. One that has bounds is held at its first instruction until they are set, where that is allowed, so
 // that nothing of it escapes them.
 func (h *helper) begin(s Step) (int, error) {
-	lowerPriority()
+	if h.nicer {
+		lowerPriority()
+	}
 	attr := &syscall.ProcAttr{Env: h.environ, Files: h.files, Sys: &syscall.SysProcAttr{
 		Setsid: !h.terminal, Foreground: h.terminal, Ctty: 0, Pdeathsig: syscall.SIGKILL, Ptrace: len(h.bounds) > 0,
 	}}
@@ -200,8 +210,8 @@ func (h *helper) begin(s Step) (int, error) {
 
 // leaveStreams gives the command's descriptors back, so that their other ends notice when the command has closed them.
 func (h *helper) leaveStreams() {
-	if len(h.files) > 3 {
-		syscall.Close(noteFD)
+	for _, fd := range h.files[3:] {
+		syscall.Close(int(fd))
 	}
 	null, err := syscall.Open("/dev/null", syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	for fd := range 3 {
@@ -212,6 +222,19 @@ func (h *helper) leaveStreams() {
 		}
 	}
 	syscall.Close(null)
+}
+
+// script returns a descriptor of a file in memory, at the beginning of its text.
+func script(text string) (int, syscall.Errno) {
+	fd, errno := memoryFile("script")
+	for done := 0; errno == 0 && done < len(text); {
+		n, err := syscall.Pwrite(fd, []byte(text[done:]), int64(done))
+		if err != syscall.EINTR {
+			errno, _ = err.(syscall.Errno)
+			done += n
+		}
+	}
+	return fd, errno
 }
 
 // readPlan reads the plan from its file, whose offset is at its end.

@@ -46,6 +46,8 @@ const (
 	Guard      Op = "guard"      // processes, bytes of memory: end the command that uses more at once; 0 is no bound
 	Privileges Op = "privileges" // give up all of them
 	Filter     Op = "seccomp"    // program, "notify" or ""
+	Nice       Op = "nice"       // the command is nicer than its host: nobody waits for it
+	Script     Op = "script"     // text: the command reads it from its next descriptor
 	Environ    Op = "environ"    // NAME=value of the command
 	Run        Op = "run"        // path, argv
 )

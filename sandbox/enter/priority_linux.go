@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// niceness is how much nicer a command is than its host. Beside other work it gets a third of the processor time that it had
-// otherwise, and of the disk's; alone it gets all.
+// niceness is how much nicer a command that nobody waits for is than its host. Beside other work it gets a third of the processor time that
+// it had otherwise, and of the disk's; alone it gets all.
 const niceness = 5
 
 // normal is the result of the getpriority system call for niceness 0: the kernel returns 20 minus the niceness.

@@ -118,10 +118,10 @@ func (h *limits) setBounds(pid int) {
 	}
 }
 
-// watch gives a command's session its priority, and ends a command that uses more than its bounds. One that ends at once costs
-// neither.
+// watch gives the session of a command that is nicer its priority, and ends a command that uses more than its bounds. One that ends at once
+// costs neither.
 func (h *helper) watch(command int, b bounds) {
-	nice := false
+	nice := !h.nicer
 	for pause := int64(often); !nice || b != (bounds{}); {
 		wait := syscall.NsecToTimespec(pause * 1e6)
 		_ = syscall.Nanosleep(&wait, nil)

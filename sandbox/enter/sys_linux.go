@@ -75,6 +75,15 @@ func at(nr uintptr, dir int, path string, args ...uintptr) (int, syscall.Errno) 
 	return int(r), errno
 }
 
+// memoryFile returns a descriptor of a new file in memory, which programs do not inherit.
+func memoryFile(name string) (int, syscall.Errno) {
+	const closeOnExec = 1
+	n := cString(name)
+	fd, _, errno := syscall.Syscall(sysMemfdCreate, uintptr(unsafe.Pointer(n)), closeOnExec, 0)
+	runtime.KeepAlive(n)
+	return int(fd), errno
+}
+
 func ioctl(fd int, request uintptr, argument *[64]byte) (int, syscall.Errno) {
 	r, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), request, uintptr(unsafe.Pointer(argument)))
 	return int(r), errno

@@ -1,3 +1,6 @@
 package enter
 
-const sysSeccomp = 317
+const (
+	sysSeccomp     = 317
+	sysMemfdCreate = 319
+)

@@ -1,3 +1,6 @@
 package enter
 
-const sysSeccomp = 277
+const (
+	sysSeccomp     = 277
+	sysMemfdCreate = 279
+)

@@ -13,6 +13,7 @@ import (
 // group is the processes of a job: the command and its descendants.
 type group struct {
 	mark    string // in the environment of each of them
+	line    string // the approved command line
 	process *sandbox.Process
 	done    chan struct{} // closed when no process is left
 }
@@ -43,7 +44,7 @@ func (g *group) ports() []agenttool.JobPort {
 	}
 	var ports []agenttool.JobPort
 	for _, p := range proc.Ports(g.processes()) {
-		ports = append(ports, agenttool.JobPort{Address: p.Address, Port: p.Port, PID: p.PID, Command: p.Command})
+		ports = append(ports, agenttool.JobPort{Address: p.Address, Port: p.Port, PID: p.PID, Command: g.shown(p.Command)})
 	}
 	return ports
 }

@@ -80,7 +80,7 @@ func newJob(js *Jobs, id string, s *Spec) *Job {
 	j.invocation = s.Reporter.Invocation()
 	j.caller = &caller{job: id, started: j.started, reporter: s.Reporter}
 	s.Reporter = nil // it holds the whole call, and a job may be kept for long
-	j.group = &group{done: make(chan struct{})}
+	j.group = &group{line: s.Line, done: make(chan struct{})}
 	j.log = output.New(output.Options{Open: j.caller.payload, Rings: &js.rings})
 	j.streams.log = j.log
 	j.Input = &Input{job: id, spec: s, group: j.group}
@@ -122,6 +122,7 @@ func (j *Job) start() error {
 	}
 	c := j.spec.Command
 	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.caller.violated
+	c.Background = j.spec.Background
 	c.Ask, c.MayAsk = j.caller.ask, j.caller.mayAsk
 	j.group.mark = ownMark(j.jobs.o.Owner, j.id).String()
 	c.Env = append(slices.Clip(c.Env), MarkName+"="+j.group.mark)
@@ -169,6 +170,9 @@ func (j *Job) settle(exited time.Time, open bool) {
 	left := j.group.left(open)
 	if e.survived = len(left) > 0; open && e.survived {
 		e.holders = proc.Holders(left, j.streams.held())
+		for i := range e.holders {
+			e.holders[i].Command = j.group.shown(e.holders[i].Command)
+		}
 	}
 	e.note = j.streams.note.end()
 	if !j.detached.Load() { // a call waits for it

@@ -43,7 +43,7 @@ func (i *Input) Reader() Reader {
 	if !ok || !alone(w.PID, all) {
 		return r // another process may read next, or get the input passed on
 	}
-	r.PID, r.Command = w.PID, w.Command
+	r.PID, r.Command = w.PID, i.group.shown(w.Command)
 	r.inputs = i.given()
 	p := programOf(w.PID)
 	switch {

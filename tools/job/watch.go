@@ -62,6 +62,7 @@ func (w *watch) look() look {
 		seen.cpu += p.CPU
 	}
 	if waiter, ok := proc.Waiting(all, w.input.end); ok {
+		waiter.Command = w.group.shown(waiter.Command)
 		seen.waiter = &waiter
 	}
 	return seen

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/creack/pty"
@@ -129,7 +130,7 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 		Stdin: c.stdin(), Size: pty.Winsize{Cols: c.input.Columns, Rows: c.input.Rows}, Note: c.moves(),
 		Excerpt: excerpt, Lines: lines,
 		Command: sandbox.Command{
-			Path: bash, Args: c.argv(), Env: env, Dir: c.dir(), At: dir.File(), Profile: c.profile(),
+			Path: bash, Args: c.argv(), Script: c.script(), Env: env, Dir: c.dir(), At: dir.File(), Profile: c.profile(),
 		},
 	})
 }
@@ -137,12 +138,34 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 // argv disables every start-up file. -c alone reads none, except that a bash that believes it was started by rshd or
 // sshd reads ~/.bashrc: --norc prevents this. Without -- a command like "-i" would be an option.
 func (c *call) argv() []string {
-	line := c.input.Command
-	if c.moves() {
-		line = sayWhere + line
+	argv := []string{"bash", "--noprofile", "--norc", "-c", "--"}
+	if c.replacesBash() {
+		return append(argv, c.input.Command)
 	}
-	return []string{"bash", "--noprofile", "--norc", "-c", "--", line}
+	return append(argv, job.ReadLine(c.moves()), "bash")
 }
+
+// script returns the line that bash reads from a descriptor, so that it stands in no argument: pgrep -f and pkill -f would find the
+// bash that runs them.
+func (c *call) script() string {
+	switch {
+	case c.replacesBash():
+		return ""
+	case c.moves():
+		return sayWhere + c.input.Command
+	}
+	return c.input.Command
+}
+
+// replacesBash reports whether bash does nothing with the line but to execute a program in its own place, which then has its own arguments
+// and one process less. A builtin is executed by a bash whose arguments show it; those that can start a program do not count.
+func (c *call) replacesBash() bool {
+	first, _, _ := strings.Cut(c.input.Command, " ")
+	return first != "" && !strings.ContainsAny(c.input.Command, ";&|<>()$`{}!\n\t'\"\\#=") && !slices.Contains(startInBash, first)
+}
+
+// startInBash are the words that start programs from bash, which then waits for them.
+var startInBash = []string{"time", "coproc", "eval", "command", "builtin", "source", ".", "trap", "exec", "fc"}
 
 // stdin returns the kind of standard input. In the foreground no person can answer, so most commands get an empty
 // input. A command that is known to ask questions gets a pipe, and so does one in the background: shell_input writes
