@@ -220,3 +220,48 @@ func TestHomeHint(t *testing.T) {
 		}
 	}
 }
+
+// TestDirectoriesInDirectories: directories that commands see empty may lie in each other, and commands run and see nothing of them.
+func TestDirectoriesInDirectories(t *testing.T) {
+	for _, c := range []struct{ name, home, runtime string }{
+		{"runtime directory in the home", "home", "home/.run"},
+		{"home in the runtime directory", "run/home", "run"},
+		{"one directory is both", "home", "home"},
+		{"runtime directory is a link into the home", "home", "link"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			base := outsideScratch(t)
+			home, runtime := filepath.Join(base, c.home), filepath.Join(base, c.runtime)
+			for _, dir := range []string{home, filepath.Join(base, "home/.run")} {
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if c.runtime == "link" {
+				if err := os.Symlink("home/.run", runtime); err != nil {
+					t.Fatal(err)
+				}
+			}
+			plantIn(t, home, "notes.txt", ".gitconfig")
+			plantIn(t, runtime, "socket-of-the-user")
+			b := newBench(t, func(o *Options) { o.Home, o.Runtime = home, runtime })
+			line := fmt.Sprintf("echo ran; cat %[1]s/notes.txt %[2]s/socket-of-the-user 2>/dev/null; ls -A %[2]s", home, runtime)
+			r := b.run(t, Workspace, line)
+			if out, _ := strings.CutPrefix(r.out, "ran\n"); r.err != nil || !strings.HasPrefix(r.out, "ran\n") || strings.Contains(out, "notes") || strings.Contains(out, "socket") {
+				t.Errorf("%q, %v", r.out, r.err)
+			}
+		})
+	}
+}
+
+// outsideScratch is a directory that is in no directory of which every sandbox has its own.
+func outsideScratch(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/var/lib", "toolhost-test-")
+	if err != nil {
+		t.Skip("only root makes directories outside of /tmp and homes: ", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
