@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"toolhost/agenttool"
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/proxy"
 )
@@ -156,14 +155,6 @@ func (p *Process) launch(made *plan) error {
 		p.await(patience)
 	}
 	return err
-}
-
-// startError is the error for a command that did not start.
-func (p *Process) startError(err error) error {
-	if _, ok := errors.AsType[*agenttool.Error](err); ok {
-		return err
-	}
-	return setupFailed(err)
 }
 
 // startPlanned starts the helper, in the namespaces of the session where it has to be. The files are control, plan, and those of the

@@ -32,6 +32,10 @@ type Options struct {
 	// Ready reports, when the session's directories are to be made, why they must not be yet; nil means that they may be.
 	Ready func() error
 
+	// NotMade is called when the sandbox of a command could not be made, and resources were not short: the machine may hold less than
+	// the level; nil is not called.
+	NotMade func()
+
 	// Level is the level of the session's commands. "" is Full. In a session of level None only those that are Unconfined
 	// can be started: of the other options it needs none, and it makes no file and no directory.
 	Level Level

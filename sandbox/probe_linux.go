@@ -185,16 +185,25 @@ type keptFinding struct {
 const levelFile = "sandbox-level.json"
 
 // ProbeOnce returns the finding that [Remember] wrote in one of dirs, as long as kernel, settings, program and user are
-// the same. Otherwise it is [ProbeNow] with the first of dirs, and Remember.
+// the same. Otherwise it is [ProbeNow] with the last of dirs, and Remember.
 func ProbeOnce(dirs ...string) Finding {
 	for _, dir := range dirs {
 		if found, ok := remembered(dir); ok {
 			return found
 		}
 	}
-	found := ProbeNow(dirs[0])
+	found := ProbeNow(dirs[len(dirs)-1])
 	Remember(found, dirs...)
 	return found
+}
+
+// Forget removes what [Remember] wrote: a sandbox of that level could not be made.
+func Forget(dirs ...string) {
+	for _, dir := range dirs {
+		if _, ok := remembered(dir); ok {
+			_ = os.Remove(filepath.Join(dir, levelFile))
+		}
+	}
 }
 
 // remembered returns the finding that Remember wrote in dir, if the file is this user's.
@@ -214,14 +223,18 @@ func remembered(dir string) (Finding, bool) {
 	return kept.Finding, ok
 }
 
-// Remember keeps a finding in a file of the first of dirs that exists and takes it. It keeps only Full: a failure may be gone the next time.
+// Remember keeps a finding in a file of the first of dirs that takes it, and makes that directory. It keeps only Full: a failure may be gone
+// the next time.
 func Remember(found Finding, dirs ...string) {
 	if found.Level != Full {
 		return
 	}
 	b, err := json.Marshal(keptFinding{machine(), found})
 	for i := 0; i < len(dirs) && err == nil; i++ {
-		if _, ok := remembered(dirs[i]); ok || replaceFile(filepath.Join(dirs[i], levelFile), b) == nil {
+		if _, ok := remembered(dirs[i]); ok {
+			return
+		}
+		if os.MkdirAll(dirs[i], 0o700) == nil && ours(dirs[i]) == nil && replaceFile(filepath.Join(dirs[i], levelFile), b) == nil {
 			return
 		}
 	}

@@ -13,7 +13,8 @@ func TestFindingIsKeptElsewhere(t *testing.T) {
 		t.Skip("only the full level is kept")
 	}
 	dir := t.TempDir()
-	state, elsewhere := filepath.Join(dir, "state"), filepath.Join(dir, "run") // state does not exist
+	state, elsewhere := filepath.Join(dir, "state"), filepath.Join(dir, "run")
+	must(t, os.WriteFile(state, nil, 0o600)) // it takes no file
 	must(t, os.Mkdir(elsewhere, 0o700))
 	if f := ProbeOnce(state, elsewhere); f.Level != Full {
 		t.Fatalf("found %+v", f)
@@ -24,7 +25,7 @@ func TestFindingIsKeptElsewhere(t *testing.T) {
 	if _, ok := remembered(elsewhere); !ok {
 		t.Error("what was found is not used")
 	}
-	must(t, os.Mkdir(state, 0o700))
+	must(t, os.Remove(state))
 	Remember(Finding{Level: Full}, state, elsewhere)
 	if _, ok := remembered(state); !ok {
 		t.Error("the state directory takes it, and has nothing")
@@ -43,5 +44,41 @@ func TestFindingIsKeptElsewhere(t *testing.T) {
 		if _, ok := remembered(elsewhere); ok {
 			t.Error("another user's file counts")
 		}
+	}
+}
+
+// TestFindingNeedsNoSession: a start that makes no session keeps what it found, in a directory that it makes, and the next one does not probe.
+// A finding that turned out to be wrong is forgotten.
+func TestFindingNeedsNoSession(t *testing.T) {
+	if Probe(t.TempDir()).Level != Full {
+		t.Skip("only the full level is kept")
+	}
+	dir := filepath.Join(t.TempDir(), "run", "toolhost")
+	ProbeOnce(dir, t.TempDir())
+	info, err := os.Stat(filepath.Join(dir, levelFile))
+	must(t, err)
+	if info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	Forget(dir)
+	if _, ok := remembered(dir); ok {
+		t.Error("it is still there")
+	}
+}
+
+// TestNotMadeIsSaid: a command whose sandbox cannot be made says so to whoever keeps the level, and a shortage does not.
+func TestNotMadeIsSaid(t *testing.T) {
+	said := 0
+	b := newBench(t, func(o *Options) { o.NotMade = func() { said++ } })
+	if r := b.run(t, Workspace, "true"); r.err != nil || said != 0 {
+		t.Fatalf("%v, said %d times", r.err, said)
+	}
+	must(t, os.Rename(b.ws, b.ws+".away"))
+	must(t, os.Mkdir(b.ws, 0o700)) // another directory than the one that was to be shown
+	if r := b.run(t, Workspace, "true"); r.err == nil || said != 1 {
+		t.Errorf("%v, said %d times", r.err, said)
+	}
+	if err := b.startFailed(errStalled); said != 1 {
+		t.Errorf("%v, said %d times", err, said)
 	}
 }

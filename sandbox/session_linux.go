@@ -206,7 +206,7 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	for _, step := range steps {
 		if err := step(made); err != nil {
 			p.over()
-			return nil, p.startError(err)
+			return nil, s.startFailed(err)
 		}
 	}
 	return p, nil
@@ -226,11 +226,26 @@ func isLayered(s *Session, name string) bool {
 	return err == nil && !slices.ContainsFunc(h.failed, func(f failedLayer) bool { return f.name == name })
 }
 
+// startFailed is the error of a command that did not start.
+func (s *Session) startFailed(err error) error {
+	failure, ok := errors.AsType[*agenttool.Error](err)
+	if !ok {
+		failure, _ = errors.AsType[*agenttool.Error](setupFailed(err))
+	}
+	if failure.Code == sandboxFailed && s.o.NotMade != nil {
+		s.o.NotMade()
+	}
+	return failure
+}
+
+// sandboxFailed is the code of the error for a command whose sandbox could not be made, although resources were not short.
+const sandboxFailed = "sandbox_failed"
+
 func setupFailed(err error) error {
 	if e := shortage("the command did not run: "+err.Error(), err); e != nil {
 		return e
 	}
-	return agenttool.Failure(agenttool.SetupRequired, "sandbox_failed",
+	return agenttool.Failure(agenttool.SetupRequired, sandboxFailed,
 		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
 }
 

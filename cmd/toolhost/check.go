@@ -11,11 +11,11 @@ import (
 	"toolhost/agenttool"
 	"toolhost/classify"
 	"toolhost/cmd/toolhost/internal/check"
+	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/session"
-	"toolhost/sandbox"
 )
 
 // exitAsks is the exit code of check for a call that asks. Allowed is 0, denied is 3 as everywhere.
@@ -157,5 +157,5 @@ func (c *checking) open() (*session.Checker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return session.NewChecker(c.flags.options(), sandbox.ProbeOnce(state).Level)
+	return session.NewChecker(c.flags.options(), confine.Found(state).Level)
 }

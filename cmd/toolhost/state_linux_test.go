@@ -8,13 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// TestHelloMakesNothing: a process that is only asked what it is leaves nothing in the state directory, nor in the runtime
-// directory. The first call makes what it needs.
+// TestHelloMakesNothing: a process that is only asked what it is leaves nothing in the state directory, and in the runtime directory only the
+// level that it found, for the next process. The first call makes what it needs.
 func TestHelloMakesNothing(t *testing.T) {
 	dir, state, runtime := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Setenv("XDG_RUNTIME_DIR", runtime)
@@ -26,10 +27,12 @@ func TestHelloMakesNothing(t *testing.T) {
 			t.Fatal("no answer")
 		}
 	}
-	for _, of := range []string{state, runtime} {
-		if found := namesBelow(t, of); len(found) > 0 {
-			t.Errorf("hello made %v", found)
-		}
+	level := []string{filepath.Join(runtime, "toolhost"), filepath.Join(runtime, "toolhost", levelName)}
+	if found := namesBelow(t, state); len(found) > 0 {
+		t.Errorf("hello made %v", found)
+	}
+	if found := namesBelow(t, runtime); len(found) > 0 && !slices.Equal(found, level) {
+		t.Errorf("hello made %v", found)
 	}
 	if o := s.call(3, "glob", `{"pattern":"*"}`); o.Result.Result.Status != "succeeded" {
 		t.Errorf("%+v", o.Result.Result)

@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/presence"
@@ -72,7 +73,7 @@ func (h Hook) decide(c call) (a answer, err error) {
 	}
 	level := sandbox.None // files are those of Claude Code, with another /tmp than commands have
 	if c.Tool == "Bash" {
-		level = sandbox.ProbeOnce(state).Level
+		level = confine.Found(state).Level
 	}
 	checker, err := session.NewChecker(h.Options, level)
 	if err != nil {

@@ -65,7 +65,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	if err != nil {
 		return nil, err
 	}
-	c := &Confinement{finding: sandbox.ProbeOnce(remembering(state)...), Names: protected}
+	c := &Confinement{finding: Found(state), Names: protected}
 	var ready func() error
 	if c.Level = c.finding.Level; c.finding.Momentary {
 		c.Level, ready = sandbox.Full, func() error { return stillFull(state) }
@@ -80,6 +80,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	}
 	o.Roots, o.Beside = roots, slices.Concat(read, pointers)
 	o.Level, o.Limits, o.Changed, o.Ready = c.Level, with.Limits, with.Changed, ready
+	o.NotMade = func() { sandbox.Forget(foundDirs(state)...) }
 	if c.Session, err = sandbox.Open(o); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,6 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 	if err := c.Session.Make(); err != nil {
 		return err
 	}
-	sandbox.Remember(c.finding, remembering(state)...)
 	c.staged(c.Session)
 	scratch := c.Session.Scratch()
 	if scratch == "" {
@@ -181,10 +181,14 @@ func tooWeak(least sandbox.Level, found sandbox.Finding) error {
 		least, found.Level, found.Why()))
 }
 
-// remembering are the directories that keep what a probe found: where the state takes no files, each start would probe again.
-func remembering(state string) []string {
+// Found is the level that this machine holds. The first start probes it, and the finding is kept until the machine is started again: for
+// every session, check and hook of this user. A session whose command cannot enter its sandbox forgets it.
+func Found(state string) sandbox.Finding { return sandbox.ProbeOnce(foundDirs(state)...) }
+
+// foundDirs are the directories that keep the finding, the best first: what the runtime directory holds ends with the machine's start, too.
+func foundDirs(state string) []string {
 	if dir := dirs.Runtime(); dir != "" {
-		return []string{state, filepath.Join(dir, "toolhost")}
+		return []string{filepath.Join(dir, "toolhost"), state}
 	}
 	return []string{state}
 }
@@ -192,7 +196,7 @@ func remembering(state string) []string {
 // stillFull probes a machine again that lacked something for a moment. Commands were classified for the full sandbox, and run in no
 // lesser one.
 func stillFull(state string) error {
-	found := sandbox.ProbeOnce(remembering(state)...)
+	found := Found(state)
 	if found.Level == sandbox.Full {
 		return nil
 	}
