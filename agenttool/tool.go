@@ -183,4 +183,8 @@ type Output struct {
 	NeedsInput bool // the Job of a yielded call waits for input (AT-102)
 
 	Dir string // context modifier: where the session's next calls start; "" leaves it (AT-136)
+
+	// Shown is called once with the content of the result as its caller gets it: hooks, storage and redaction may have
+	// changed what Content says. It is not called for a canceled call. Nil: nobody needs to know.
+	Shown func(content []Content) `json:"-"`
 }

@@ -19,7 +19,7 @@ func (e *ending) finish(err error) Completion {
 	if !e.out.Yielded {
 		e.c.host.rules.shut(e.rec.id, e.opened)
 	}
-	if e.hooks == nil {
+	if e.hooks == nil && e.out.Shown == nil {
 		e.turn.free()
 	}
 	e.result.ResultID = agenttool.ResultID(e.c.host.o.IDs.New("res_", e.c.host.o.Now()))
@@ -37,9 +37,19 @@ func (e *ending) finish(err error) Completion {
 	}
 	e.phase(agenttool.PhaseMapResult, e.mapResult)
 	e.phase(agenttool.PhasePostHooks, e.postHooks)
+	if e.hooks != nil {
+		e.turn.free()
+	}
+	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist(); link(e); redactResult(e); e.shown() })
 	e.turn.free()
-	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist(); link(e); redactResult(e) })
 	return e.emitTerminal()
+}
+
+// shown tells the tool which content reaches the caller.
+func (e *ending) shown() {
+	if e.out.Shown != nil && e.result.Status != agenttool.ResultCanceled && e.result.Status != agenttool.ResultDiscarded {
+		e.out.Shown(e.result.Content)
+	}
 }
 
 // yields moves a call that is answered before its work is done to its last state, and tells its caller whether the work goes on or waits.

@@ -146,10 +146,13 @@ func (c *call) queued(locks []agenttool.Lock) {
 
 // execute runs the call (AT-119). A call that is not read-only starts only when the journal holds its start, and has
 // room for its end. Locks are held until post hooks finish: no other call may write the files that they format or check.
+// Without hooks they are held until the tool knows what it has shown, which later calls depend on.
 func (c *call) execute(ctx context.Context) error {
-	if c.hooks == nil || !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
-		defer c.turn.free()
-	}
+	defer func() {
+		if c.hooks == nil && c.out.Shown == nil || c.hooks != nil && !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
+			c.turn.free()
+		}
+	}()
 	if err := c.takeRoom(ctx); err != nil {
 		return err
 	}

@@ -3,12 +3,15 @@ package host_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
 	"toolhost/host"
+	"toolhost/host/hook"
 	"toolhost/persist/redact"
 	"toolhost/persist/redact/redacttest"
 )
@@ -90,5 +93,84 @@ func TestWithheldResult(t *testing.T) {
 	if err != nil || strings.Contains(string(text), secret) || got.Result.Status != "redacted" || got.Result.RedactionState != "withheld" ||
 		got.Invocation.Status != agenttool.StatusSucceeded || got.Result.Error.Recoverability != agenttool.NotRecoverable {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestToolLearnsWhatWasShown: a tool is told the content that the caller gets, after hooks, storage and redaction, and before the next
+// call on the same path begins.
+func TestToolLearnsWhatWasShown(t *testing.T) {
+	secret := redacttest.Secrets(4)[0].Value
+	for _, c := range []struct {
+		name, text string
+		event      hook.Event // that replaces the text; "": none
+		canceled   bool
+	}{
+		{name: "as it is", text: "a text"},
+		{name: "redacted", text: "key " + secret},
+		{name: "cut", text: strings.Repeat("line\n", 50_000)},
+		{name: "replaced by a hook after the call", text: "a text", event: hook.PostToolUse},
+		{name: "replaced by a hook before it is kept", text: "a text", event: hook.ResultPersistence},
+		{name: "canceled", text: "a text", canceled: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var shown []agenttool.Content
+			times := 0
+			var f *fixture
+			look := &fake{name: "look", reads: true, run: func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+				out := agenttool.Output{Content: []agenttool.Content{agenttool.Text(c.text)}}
+				out.Shown = func(content []agenttool.Content) { shown, times = content, times+1 }
+				if c.canceled {
+					f.Cancel("c1", "")
+					return out, context.Cause(ctx)
+				}
+				return out, nil
+			}}
+			var options []func(*host.Options)
+			if c.event != "" {
+				options = append(options, watched(hookOf(t, c.event, says(`{"updated_output":"***"}`))))
+			}
+			f = newFixture(t, []agenttool.Tool{look}, options...)
+			if err := f.store.Redactor().SetRules(redact.Rules{Results: true}); err != nil {
+				t.Fatal(err)
+			}
+			got := f.call(host.Request{ID: "c1", Tool: "look", Input: input("a")})
+			if c.canceled != (got.Result.Status == agenttool.ResultCanceled) {
+				t.Fatalf("status %s", got.Result.Status)
+			}
+			if c.canceled {
+				if times != 0 {
+					t.Error("the tool learns that a canceled call was shown")
+				}
+				return
+			}
+			if times != 1 || shown[0].Text != got.Result.Content[0].Text {
+				t.Errorf("told %d times, %.200v; the caller got %.200v", times, shown, got.Result.Content)
+			}
+			if same := got.Result.Content[0].Text == c.text; same != (c.name == "as it is") {
+				t.Errorf("the text was not changed, or was: %.200v", got.Result.Content)
+			}
+		})
+	}
+}
+
+// TestWhatWasShownIsKnownToTheNextCall: calls that are sent without waiting know what the ones before them have shown.
+func TestWhatWasShownIsKnownToTheNextCall(t *testing.T) {
+	var shown, known atomic.Int32
+	look := &fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text(strings.Repeat("line\n", 50_000))}, Shown: func([]agenttool.Content) { shown.Add(1) }}, nil
+	}}
+	change := &fake{name: "change", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+		known.Store(shown.Load())
+		return agenttool.Output{}, nil
+	}}
+	f := newFixture(t, []agenttool.Tool{look, change}, allowing("change"))
+	for i := range int32(50) {
+		first := f.start(host.Request{ID: fmt.Sprint("a", i), Tool: "look", Input: input("a")})
+		second := f.start(host.Request{ID: fmt.Sprint("b", i), Tool: "change", Input: input("a")})
+		<-first
+		<-second
+		if known.Load() != i+1 {
+			t.Fatalf("the second call knew of %d, want %d", known.Load(), i+1)
+		}
 	}
 }
