@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/seen"
 )
 
 // maxAttempts is how often a change is retried after another process changed the file.
@@ -124,7 +125,7 @@ func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
 // does not know the whole content.
 func (c *change) remember(t *target, was *document, version string) {
 	_, replaced := c.reviser.(writeInput)
-	c.options.Ledger.wrote(t.path.Resolved, version, replaced || was.knowledge == whole)
+	c.options.Seen.Wrote(t.path.Resolved, version, replaced || was.knowledge.State == seen.Whole)
 }
 
 // outcome fills in the parts of the result that need no comparison.

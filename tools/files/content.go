@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"toolhost/agenttool"
+	"toolhost/tools/seen"
 
 	"golang.org/x/sys/unix"
 )
@@ -178,7 +179,7 @@ type document struct {
 	limit  int64 // maximum size in bytes
 	exists bool
 	contents
-	knowledge knowledge
+	knowledge seen.Knowledge
 	version   string // identifies the content in a ledger
 }
 

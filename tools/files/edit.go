@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/tools/seen"
 )
 
 // Describe returns the tool's records. Whether an edit is destructive depends on its input: a patch can delete files.
@@ -132,7 +133,7 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 	}
 	now := revision{text: was.text}
 	for i, e := range r.edits {
-		if was.knowledge == changed && e.ReplaceAll {
+		if was.knowledge.State == seen.Changed && e.ReplaceAll {
 			return revision{}, agenttool.Failure(agenttool.InvalidArguments, "stale_content",
 				name+" changed since it was last read or written here, and replace_all could hit what was never seen: "+
 					"read it again first")
@@ -146,7 +147,7 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 		}
 		now.text, now.replacements = text, now.replacements+count
 	}
-	if was.knowledge == changed {
+	if was.knowledge.State == seen.Changed {
 		now.note = "the file had changed since it was read"
 	}
 	raw, err := was.form.encode(now.text)

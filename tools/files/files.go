@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -36,8 +37,8 @@ type Options struct {
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
 	Payload func(ref string) (*os.File, error)
 
-	// Ledger is the session's memory of file contents; nil means a new one.
-	Ledger *Ledger
+	// Seen records which text the session was shown; nil means a new record.
+	Seen *seen.Ledger
 }
 
 // Durability is [agenttool.Durability].

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -155,6 +154,9 @@ func (p *project) run(tool string, input any) (agenttool.Output, error) {
 		return agenttool.Output{}, err
 	}
 	out, err := call.Run(context.Background(), nil)
+	if out.Shown != nil {
+		out.Shown(out.Content)
+	}
 	if out.Structured != nil {
 		raw, encodeErr := agenttool.Encode(out.Structured)
 		if encodeErr != nil {
@@ -362,55 +364,5 @@ func TestBindRefuses(t *testing.T) {
 	}
 	if _, err := p.tools["write"].Bind(agenttool.Scope{Dir: "/"}, []byte("{\"path\":\"a\",\"content\":\"\xff\"}")); err == nil {
 		t.Error("content that is not UTF-8 was bound")
-	}
-}
-
-func TestLedgerForgets(t *testing.T) {
-	l := &Ledger{}
-	for i := range maxRemembered + 10 {
-		l.wrote(string(rune('a'+i%26))+string(rune(i)), "v", true)
-		l.recall("a\x00", "v") // used all the time
-	}
-	if len(l.files) != maxRemembered {
-		t.Errorf("%d files are remembered, want %d", len(l.files), maxRemembered)
-	}
-	if !slices.Contains(slices.Collect(maps.Keys(l.files)), "a\x00") {
-		t.Error("the file that was used last is forgotten")
-	}
-	for i := range int64(2 * maxSpans) {
-		l.read("sparse", "v", span{3*i + 1, 3*i + 1}, 1e6)
-	}
-	if n := len(l.files["sparse"].seen); n > maxSpans {
-		t.Errorf("%d spans are remembered", n)
-	}
-}
-
-func TestLedgerJoinsWhatWasRead(t *testing.T) {
-	tests := []struct {
-		name  string
-		reads []span
-		want  knowledge
-	}{
-		{"at once", []span{{1, 10}}, whole},
-		{"in pages", []span{{1, 5}, {6, 10}}, whole},
-		{"backwards", []span{{6, 10}, {1, 5}}, whole},
-		{"overlapping", []span{{1, 7}, {4, 10}}, whole},
-		{"filling a gap", []span{{1, 3}, {7, 10}, {4, 6}}, whole},
-		{"with a gap", []span{{1, 4}, {6, 10}}, partly},
-		{"the end only", []span{{6, 10}}, partly},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			l := &Ledger{}
-			for _, s := range tt.reads {
-				l.read("a", "v", s, 10)
-			}
-			if got := l.recall("a", "v"); got != tt.want {
-				t.Errorf("knowledge = %v, want %v", got, tt.want)
-			}
-			if got := l.recall("a", "w"); got != changed {
-				t.Errorf("of another content: knowledge = %v, want changed", got)
-			}
-		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool/count"
+	"toolhost/tools/seen"
 )
 
 const (
@@ -16,13 +17,22 @@ const (
 	pageChars    = 30_000  // characters of a page, line numbers included
 	wideChars    = 120_000 // the same when the call names a limit
 	noteChars    = 400     // reserved for the notes at the end
+	markChars    = 60      // reserved in a line for its number and the mark where it is cut
 )
 
 // pageRequest says what a page shows.
 type pageRequest struct {
 	first, last int64 // the wanted lines, from 1
+	skip        int   // characters of each line to leave out at its beginning
+	lineChars   int   // to show of each line
 	room        int   // characters
 	bytes       int
+}
+
+// lineRequest asks for one line from a column on, as far as the page of r has room for it.
+func (r pageRequest) lineRequest(column int64) pageRequest {
+	r.last, r.skip, r.lineChars = r.first, int(column-1), r.room-markChars
+	return r
 }
 
 // page collects numbered lines. Feed it the decoded content from a place before its first line.
@@ -34,13 +44,16 @@ type page struct {
 	shown       int64 // the last line in out; 0: none
 	cutLines    int
 	full        bool
+	whole       []seen.Span // lines in out that are all there
+	parts       []seen.Part // the others
 	pageLine
 }
 
 // pageLine is the line that a page is reading.
 type pageLine struct {
 	line    int64  // its number
-	current []byte // its beginning
+	current []byte // the part that is shown
+	kept    int    // characters in current
 	chars   int    // its characters so far
 	endsCR  bool
 }
@@ -61,21 +74,28 @@ func (p *page) feed(text []byte) bool {
 }
 
 // extend adds a part of a line.
-func (p *pageLine) extend(piece []byte) {
+func (p *page) extend(piece []byte) {
 	if len(piece) == 0 {
 		return
 	}
 	p.endsCR = piece[len(piece)-1] == '\r'
-	if p.chars+len(piece) <= maxLineChars { // surely no more characters than bytes
-		p.current = append(p.current, piece...)
-		p.chars += utf8.RuneCount(piece)
+	for ; p.chars < p.skip && len(piece) > 0; p.chars++ {
+		_, size := utf8.DecodeRune(piece)
+		piece = piece[size:]
+	}
+	if p.kept+len(piece) <= p.lineChars && len(p.current)+len(piece) <= p.bytes-markChars { // surely no more characters than bytes
+		n := utf8.RuneCount(piece)
+		p.current, p.kept, p.chars = append(p.current, piece...), p.kept+n, p.chars+n
 		return
 	}
-	for p.chars < maxLineChars && len(piece) > 0 {
+	for len(piece) > 0 && p.kept < p.lineChars && p.chars == p.skip+p.kept {
 		_, size := utf8.DecodeRune(piece)
+		if len(p.current)+size > p.bytes-markChars && p.kept > 0 {
+			break
+		}
 		p.current = append(p.current, piece[:size]...)
 		piece = piece[size:]
-		p.chars++
+		p.kept, p.chars = p.kept+1, p.chars+1
 	}
 	p.chars += utf8.RuneCount(piece)
 }
@@ -88,21 +108,22 @@ func (p *page) endLine() {
 		return
 	}
 	if p.stripCR && p.endsCR {
-		if p.chars <= maxLineChars {
-			p.current = p.current[:len(p.current)-1]
+		if p.kept > 0 && p.chars == p.skip+p.kept {
+			p.current, p.kept = p.current[:len(p.current)-1], p.kept-1
 		}
 		p.chars--
 	}
 	p.show(number)
-	p.current, p.chars, p.endsCR = p.current[:0], 0, false
+	p.current, p.kept, p.chars, p.endsCR = p.current[:0], 0, 0, false
 }
 
 func (p *page) show(number int64) {
 	mark := ""
-	if p.chars > maxLineChars {
-		mark = fmt.Sprintf("… [+%s characters]", count.Thousands(p.chars-maxLineChars))
+	cut := max(0, p.chars-p.skip-p.kept)
+	if cut > 0 {
+		mark = fmt.Sprintf("… [+%s characters]", count.Thousands(cut))
 	}
-	size := min(p.chars, maxLineChars) + utf8.RuneCountInString(mark) + len("123456\t\n")
+	size := p.kept + utf8.RuneCountInString(mark) + len("123456\t\n")
 	length := len(p.current) + len(mark) + len("123456\t\n")
 	if (size > p.room || length > p.bytes) && p.shown > 0 {
 		p.full = true
@@ -118,7 +139,15 @@ func (p *page) show(number int64) {
 	p.out = append(p.out, p.current...)
 	p.out = append(p.out, mark...)
 	p.out = append(p.out, '\n')
-	if mark != "" {
+	switch {
+	case cut > 0 || p.skip > 0:
+		p.parts = append(p.parts, seen.Part{Line: number, From: int64(p.skip) + 1, To: int64(p.skip + p.kept), Ends: cut == 0})
+	case len(p.whole) > 0 && p.whole[len(p.whole)-1].To == number-1:
+		p.whole[len(p.whole)-1].To = number
+	default:
+		p.whole = append(p.whole, seen.Span{From: number, To: number})
+	}
+	if cut > 0 {
 		p.cutLines++
 	}
 	p.shown = number

@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/seen"
 )
 
 // patchInput is the normalised input of a patch.
@@ -257,7 +258,7 @@ func (c *patchCall) commit(f *patchedFile) error {
 	if len(f.now.raw) > digestLimit {
 		version = f.target.version()
 	}
-	c.options.Ledger.wrote(f.target.path.Resolved, version, !f.was.exists || f.was.knowledge == whole)
+	c.options.Seen.Wrote(f.target.path.Resolved, version, !f.was.exists || f.was.knowledge.State == seen.Whole)
 	return nil
 }
 

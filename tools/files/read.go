@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -37,6 +38,7 @@ type readInput struct {
 	Path   string `json:"path"`
 	Offset int64  `json:"offset,omitempty"` // 1-based; below 0 from the end
 	Limit  int64  `json:"limit,omitempty"`
+	Column int64  `json:"column,omitempty"` // 1-based, of the one line that is shown then; 0: whole lines
 }
 
 // reach returns the number of lines that must exist for a full page that is not the last. Counting from the end needs
@@ -73,6 +75,8 @@ func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 		in.Offset++
 	case in.Limit < 0 || in.Limit > 10_000:
 		return nil, invalid("/limit", "limit is out of range: 1 to 10,000 lines")
+	case in.Column < 0 || in.Column > math.MaxInt32:
+		return nil, invalid("/column", "column is out of range: characters of a line count from 1")
 	}
 	return &readCall{session: t.session, input: in, facts: facts, capacity: scope.Capacity}, nil
 }
@@ -163,9 +167,10 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 		out.Content = append(out.Content, c.fileBlock(result))
 		return out, err
 	case held.form.empty:
-		c.remember(held, span{1, held.form.lines()})
 		result.Kind, result.shownPage = "empty", pageFacts(held.cachedSurvey)
-		return output(result, "%s is empty", c.spelling()) // AT-402
+		out, err := output(result, "%s is empty", c.spelling()) // AT-402
+		out.Shown = c.shown(held, seen.Page{}, out.Content[0].Text)
+		return out, err
 	}
 	return c.showText(ctx, held, result)
 }
@@ -223,7 +228,6 @@ func (c *readCall) showImage(held *content, media string, result readResult) (ag
 			return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 		}
 	}
-	c.remember(held, span{1, held.form.lines()})
 	out, err := output(result, "%s: %s, %s bytes", c.spelling(), media, count.Thousands(held.size))
 	out.Content = append(out.Content, agenttool.Content{
 		Type: "image", Data: base64.StdEncoding.EncodeToString(data), MediaType: media,
@@ -241,7 +245,11 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		return agenttool.Output{}, invalid("/offset",
 			fmt.Sprintf("offset %d is past the end: %s has %s lines", first, c.spelling(), count.Thousands(total)))
 	}
-	shown, err := held.pageOf(ctx, c.request(first, total))
+	request := c.request(first, total)
+	if c.input.Column > 1 {
+		request = request.lineRequest(c.input.Column)
+	}
+	shown, err := held.pageOf(ctx, request)
 	if err == nil {
 		err = held.settle()
 	}
@@ -252,17 +260,23 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		return agenttool.Output{}, agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read",
 			c.spelling()+" changed while it was read: read it again")
 	}
-	c.remember(held, span{first, shown.shown})
+	if c.input.Column > 1 && shown.parts[0].To < c.input.Column {
+		return agenttool.Output{}, invalid("/column", fmt.Sprintf("column %d is past the end of line %d of %s", c.input.Column, first, c.spelling()))
+	}
 	result.Kind, result.shownPage = "text", pageFacts(held.cachedSurvey)
 	result.StartLine, result.EndLine, result.CutLines = first, shown.shown, shown.cutLines
 	if shown.shown < total {
 		result.NextOffset = shown.shown + 1
 	}
-	text := string(shown.out) + pageNotes(held, result.shownPage)
+	text := strings.TrimSuffix(string(shown.out)+pageNotes(held, result.shownPage, shown.parts), "\n")
+	if held.partial {
+		total = math.MaxInt64
+	}
 	return agenttool.Output{
-		Content:    []agenttool.Content{agenttool.Text(strings.TrimSuffix(text, "\n"))},
+		Content:    []agenttool.Content{agenttool.Text(text)},
 		Structured: result,
 		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", c.spelling(), first, shown.shown, result.total()),
+		Shown:      c.shown(held, seen.Page{Whole: shown.whole, Parts: shown.parts, Total: total}, text),
 	}, nil
 }
 
@@ -273,7 +287,7 @@ func (c *readCall) request(first, total int64) pageRequest {
 		limit, room = defaultLines, pageChars-noteChars
 	}
 	bytes, lines := c.capacity.Page(math.MaxInt, int(limit))
-	return pageRequest{first: first, last: min(total, first+int64(lines)-1), room: room, bytes: bytes}
+	return pageRequest{first: first, last: min(total, first+int64(lines)-1), lineChars: maxLineChars, room: room, bytes: bytes}
 }
 
 // pageFacts returns the facts common to every page of a content.
@@ -298,14 +312,17 @@ func (p *shownPage) total() string {
 	return count.Thousands(p.TotalLines)
 }
 
-// pageNotes returns remarks for a reader of the page.
-func pageNotes(c *content, shown *shownPage) string {
+// pageNotes returns remarks for a reader of the page. parts are the lines of which it shows a part.
+func pageNotes(c *content, shown *shownPage, parts []seen.Part) string {
 	var notes string
 	if shown.Encoding == latin1 {
 		notes += "[not UTF-8: shown as " + string(latin1) + "]\n"
 	}
 	if c.version == "" {
 		notes += "[the file changed while it was read]\n"
+	}
+	if len(parts) > 0 {
+		notes += "[" + partNote(parts) + "]\n"
 	}
 	if shown.NextOffset > 0 {
 		notes += fmt.Sprintf("[lines %d–%d of %s; next offset %d]\n", shown.StartLine, shown.EndLine,
@@ -314,14 +331,70 @@ func pageNotes(c *content, shown *shownPage) string {
 	return notes
 }
 
-// remember records the lines of the page in the ledger.
-func (c *readCall) remember(held *content, lines span) {
+// partNote says which lines the page shows a part of, and how to read on in the first of them.
+func partNote(parts []seen.Part) string {
+	p := parts[0]
+	note := fmt.Sprintf("line %d: characters %s–%s", p.Line, count.Thousands(p.From), count.Thousands(p.To))
+	if p.Ends {
+		return note + ", its end"
+	}
+	note += fmt.Sprintf(`; {"offset":%d,"column":%d} reads on in it`, p.Line, p.To+1)
+	if more := len(parts) - 1; more > 0 {
+		note += fmt.Sprintf("; %s too", count.Grouped(more, "other line is cut", "other lines are cut"))
+	}
+	return note
+}
+
+// shown returns the function that records what reached the caller of a page, whose text the call returns. The first
+// lines of the text are those of the page. Nil means that nothing is recorded.
+func (c *readCall) shown(held *content, p seen.Page, text string) func([]agenttool.Content) {
 	if held.version == "" || len(c.facts.Reads) == 0 {
-		return
+		return nil
 	}
-	total := held.total()
-	if held.partial {
-		total = math.MaxInt64
+	version, path, ledger, first := held.version, c.facts.Reads[0].Resolved, c.options.Seen, c.input.Offset
+	if len(p.Whole) > 0 {
+		first = p.Whole[0].From
 	}
-	c.options.Ledger.read(c.facts.Reads[0].Resolved, held.version, lines, total)
+	if len(p.Parts) > 0 {
+		first = min(first, p.Parts[0].Line)
+	}
+	return func(content []agenttool.Content) {
+		ledger.Page(path, version, reached(p, first, text, content))
+	}
+}
+
+// reached returns the page without the lines that reached the caller changed. first is the number of the first line of
+// text.
+func reached(p seen.Page, first int64, text string, content []agenttool.Content) seen.Page {
+	if len(content) > 0 && content[0].Text == text {
+		return p
+	}
+	var now []string
+	if len(content) > 0 {
+		now = strings.Split(content[0].Text, "\n")
+	}
+	was := strings.Split(text, "\n")
+	top, bottom := 0, 0
+	for top < min(len(was), len(now)) && was[top] == now[top] {
+		top++
+	}
+	for bottom < min(len(was), len(now))-top && was[len(was)-1-bottom] == now[len(now)-1-bottom] {
+		bottom++
+	}
+	lost := seen.Span{From: first + int64(top), To: first + int64(len(was)-bottom) - 1}
+	kept := seen.Page{Total: p.Total, Altered: true}
+	for _, s := range p.Whole {
+		if above := (seen.Span{From: s.From, To: min(s.To, lost.From-1)}); above.From <= above.To {
+			kept.Whole = append(kept.Whole, above)
+		}
+		if below := (seen.Span{From: max(s.From, lost.To+1), To: s.To}); below.From <= below.To {
+			kept.Whole = append(kept.Whole, below)
+		}
+	}
+	for _, part := range p.Parts {
+		if part.Line < lost.From || part.Line > lost.To {
+			kept.Parts = append(kept.Parts, part)
+		}
+	}
+	return kept
 }

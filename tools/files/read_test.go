@@ -112,8 +112,8 @@ func TestReadIsBounded(t *testing.T) {
 		cut     int
 		mark    string
 	}{
-		{"huge line", strings.Repeat("é", 5<<20) + "\nb\n", 0, pageChars, 1, "… [+5,240,880 characters]\n     2\tb"},
-		{"huge CRLF line", strings.Repeat("a", 2001) + "\r\n", 0, pageChars, 1, "… [+1 characters]"},
+		{"huge line", strings.Repeat("é", 5<<20) + "\nb\n", 0, pageChars, 1, "… [+5,240,880 characters]\n     2\tb\n[line 1: characters 1–2,000; {\"offset\":1,\"column\":2001} reads on in it]"},
+		{"huge CRLF line", strings.Repeat("a", 2001) + "\r\n", 0, pageChars, 1, "… [+1 characters]\n[line 1: characters 1–2,000; {\"offset\":1,\"column\":2001} reads on in it]"},
 		{"line just short enough", strings.Repeat("a", 2000) + "\r\n", 0, pageChars, 0, "a"},
 		{"many long lines", strings.Repeat(strings.Repeat("x", 3000)+"\n", 500), 0, pageChars, 14, "next offset 15]"},
 		{"many long lines with limit", strings.Repeat(strings.Repeat("x", 3000)+"\n", 500), 10000, wideChars,
@@ -175,7 +175,7 @@ func TestReadLineIndex(t *testing.T) {
 		t.Errorf("line %d is looked for from %d, after %d lines", memoryOnly, offset, ended)
 	}
 	for _, line := range []int64{1, 2, chunkSize / 2, chunkSize/2 + 1, chunkSize/2 + 2} {
-		page := must[*page](t)(c.pageOf(t.Context(), pageRequest{line, line, pageChars, math.MaxInt}))
+		page := must[*page](t)(c.pageOf(t.Context(), pageRequest{first: line, last: line, lineChars: maxLineChars, room: pageChars, bytes: math.MaxInt}))
 		if want := fmt.Sprintf("%6d\tx\n", line); string(page.out) != want {
 			t.Errorf("line %d: %q", line, page.out)
 		}
@@ -371,7 +371,7 @@ func FuzzRead(f *testing.F) {
 		}
 		c := &content{held: raw, size: int64(len(raw)), cachedSurvey: cachedSurvey{form: whole}}
 		if first := 1 + abs(offset)%max(lines, 1); lines > 0 {
-			page, err := c.pageOf(t.Context(), pageRequest{first, lines, pageChars, math.MaxInt})
+			page, err := c.pageOf(t.Context(), pageRequest{first: first, last: lines, lineChars: maxLineChars, room: pageChars, bytes: math.MaxInt})
 			if err != nil || page.shown < first || page.shown > lines {
 				t.Errorf("page from %d of %d shows up to %d: %v", first, lines, page.shown, err)
 			}

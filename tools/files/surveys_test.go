@@ -210,7 +210,7 @@ func TestGrowingFile(t *testing.T) {
 	if c.total() != memoryOnly || c.partial || c.version != "" {
 		t.Errorf("%d lines, partial %v, version %q", c.total(), c.partial, c.version)
 	}
-	page, err := c.pageOf(t.Context(), pageRequest{memoryOnly - 1, memoryOnly, pageChars, math.MaxInt})
+	page, err := c.pageOf(t.Context(), pageRequest{first: memoryOnly - 1, last: memoryOnly, lineChars: maxLineChars, room: pageChars, bytes: math.MaxInt})
 	if want := "1048575\ta line\n1048576\ta line\n"; err != nil || string(page.out) != want {
 		t.Errorf("page %q, %v, want %q", page.out, err, want)
 	}
@@ -241,7 +241,6 @@ func TestChangedBeforeThePage(t *testing.T) {
 			if kept {
 				p.read("f")
 			}
-			call.options.Ledger = &Ledger{}
 			f := must[*os.File](t)(call.open())
 			defer f.Close()
 			c := must[*content](t)(openContent(f))
@@ -253,7 +252,7 @@ func TestChangedBeforeThePage(t *testing.T) {
 			if err != nil || !strings.Contains(out.Content[0].Text, "changed while it was read") {
 				t.Errorf("kept %v: %v, %v", kept, out.Content, err)
 			}
-			if len(call.options.Ledger.files) != 0 {
+			if out.Shown != nil {
 				t.Error("the page counts as read")
 			}
 			os.Truncate(p.path("f"), 0)
@@ -413,18 +412,5 @@ func TestLineIndexStaysSmall(t *testing.T) {
 	}
 	if offset, ended := x.before(1001); offset != 1984 || ended != 992 {
 		t.Errorf("line 1001 is looked for from %d, after %d lines", offset, ended)
-	}
-}
-
-// Of a large file the total may be known only when its last page is read: then all of it was.
-func TestLedgerLearnsTheTotalLast(t *testing.T) {
-	l := &Ledger{}
-	l.read("a", "v", span{1, 10}, math.MaxInt64)
-	if got := l.recall("a", "v"); got != partly {
-		t.Errorf("knowledge = %v, want partly", got)
-	}
-	l.read("a", "v", span{11, 20}, 20)
-	if got := l.recall("a", "v"); got != whole {
-		t.Errorf("knowledge = %v, want whole", got)
 	}
 }

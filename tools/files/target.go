@@ -12,6 +12,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -271,6 +272,8 @@ func (s *session) document(t *target) (*document, error) {
 	if len(raw) > digestLimit {
 		d.version = t.version()
 	}
-	d.knowledge = s.options.Ledger.recall(t.path.Resolved, d.version)
+	d.knowledge = s.options.Seen.Recall(t.path.Resolved, seen.Content{
+		Version: d.version, Text: d.text, Terminator: d.form.terminator(), Lines: d.form.lines(),
+	})
 	return d, nil
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -13,8 +14,8 @@ func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 	if o.LockTimeout <= 0 {
 		o.LockTimeout = 10 * time.Second
 	}
-	if o.Ledger == nil {
-		o.Ledger = &Ledger{}
+	if o.Seen == nil {
+		o.Seen = &seen.Ledger{}
 	}
 	s := &session{workspace: w, options: o, surveys: newSurveys(), sync: (*os.File).Sync}
 	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -110,19 +111,38 @@ func (in writeInput) fit(f form) (text []byte, note string) {
 func (in writeInput) mayReplace(was *document) error {
 	name := was.path.Spelling
 	switch {
-	case in.overwrite || was.knowledge == whole:
+	case in.overwrite || was.knowledge.State == seen.Whole:
 		return nil
-	case was.knowledge == changed:
+	case was.knowledge.State == seen.Changed:
 		return agenttool.Failure(agenttool.InvalidArguments, "stale_content",
 			name+" changed since it was last read or written here: nothing was written; read it again, then write")
-	case was.knowledge == partly:
-		return agenttool.Failure(agenttool.InvalidArguments, "not_read",
-			name+" was read in part only: nothing was written; read the rest of it first (next_offset), "+
-				"or change it with edit")
+	case was.knowledge.State == seen.Partly:
+		return partlySeen(name, was.knowledge)
 	case was.form.binary:
 		return agenttool.Failure(agenttool.InvalidArguments, "not_read",
 			name+" exists and is binary: nothing was written; remove it in the shell if it shall be replaced")
 	}
 	return agenttool.Failure(agenttool.InvalidArguments, "not_read",
 		name+" exists and was not read in this session: nothing was written; read it first, then write")
+}
+
+// partlySeen is the error of a write over lines that were not shown, or not to their ends.
+func partlySeen(name string, known seen.Knowledge) error {
+	where := "the file"
+	if len(known.Missing) > 0 {
+		first := known.Missing[0]
+		where = fmt.Sprintf("line %d", first.From)
+		if first.To > first.From {
+			where = fmt.Sprintf("lines %d–%d", first.From, first.To)
+		}
+		if len(known.Missing) > 1 {
+			where += " and others"
+		}
+	}
+	remedy := fmt.Sprintf("read them first (offset %d; a line that was cut: column), or change the file with edit", known.Missing[0].From)
+	if known.Altered {
+		remedy = "what was shown of them is masked or changed; change the file with edit"
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "not_read",
+		fmt.Sprintf("%s: %s not shown in full: nothing was written; %s", name, where, remedy))
 }

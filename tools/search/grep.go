@@ -126,7 +126,11 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
-	return r.output(sum), ctx.Err()
+	out := r.output(sum)
+	if c.seen != nil && len(r.printed) > 0 {
+		out.Shown = r.shown(c.seen, root.Resolved, out.Content[0].Text)
+	}
+	return out, ctx.Err()
 }
 
 // below searches the files below dir.

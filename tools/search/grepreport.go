@@ -7,6 +7,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
 	"toolhost/tools/search/engine"
+	"toolhost/tools/seen"
 )
 
 // grepResult is the structured content of grep.
@@ -57,13 +58,23 @@ type grepReport struct {
 	end    end
 	result grepResult
 	text   strings.Builder
+
+	printed []printedLines
 	contextLines
 	location
+}
+
+// printedLines are consecutive lines of a file in the text.
+type printedLines struct {
+	below string // path below the search root
+	first int
+	lines []string
 }
 
 // location is how far a report is.
 type location struct {
 	path     string // of the current file
+	below    string // the same below the search root
 	match    int    // number of the last matching line on the page, in that file
 	lastPath string // of the last line in text
 	lastLine int    // its number; 0: no line yet
@@ -91,6 +102,7 @@ func newGrepReport(input grepInput, names naming, room agenttool.Capacity) *grep
 // add adds the results of a file, and reports whether there is room for more.
 func (r *grepReport) add(p engine.Part) bool {
 	path := r.naming.path(p.Path)
+	r.below = p.Path
 	if r.input.OutputMode != contentMode {
 		r.addFile(path, p.Count)
 	} else {
@@ -185,8 +197,33 @@ func (r *grepReport) write(path string, line aside, mark byte) {
 	if gap && r.lastLine > 0 && r.input.Before+r.input.After > 0 {
 		r.text.WriteString("--\n")
 	}
+	lines := strings.Split(line.text, "\n") // more than one if the pattern matches across lines
+	last := len(r.printed) - 1
+	if last < 0 || r.printed[last].below != r.below || r.printed[last].first+len(r.printed[last].lines) != line.number {
+		r.printed = append(r.printed, printedLines{below: r.below, first: line.number})
+		last++
+	}
+	r.printed[last].lines = append(r.printed[last].lines, lines...)
 	r.lastPath, r.lastLine = path, line.number
 	fmt.Fprintf(&r.text, "%s%c%d%c%s\n", path, mark, line.number, mark, line.text)
+}
+
+// shown returns the function that records which lines below root the caller got, unless they changed on their way.
+// Lines that were clipped are not those of the file: the ledger compares them when somebody asks.
+func (r *grepReport) shown(ledger *seen.Ledger, root, text string) func([]agenttool.Content) {
+	printed := r.printed
+	return func(content []agenttool.Content) {
+		if len(content) == 0 || content[0].Text != text {
+			return
+		}
+		for _, p := range printed {
+			path := root
+			if p.below != "" {
+				path = agenttool.Join(root, p.below)
+			}
+			ledger.Printed(path, int64(p.first), p.lines)
+		}
+	}
 }
 
 // output returns the report.

@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/tools/search/engine"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -22,6 +23,7 @@ type tree struct {
 	dir    string
 	ws     *workspace.Workspace
 	engine *engine.Engine
+	seen   *seen.Ledger
 	scope  agenttool.Scope
 }
 
@@ -64,12 +66,12 @@ func open(t testing.TB, dir string) (tree, error) {
 	t.Cleanup(ws.Close)
 	e := engine.New(engine.Options{})
 	t.Cleanup(e.Close)
-	return tree{dir, ws, e, agenttool.Scope{Dir: dir, Roots: []string{dir}, Home: "/nowhere"}}, nil
+	return tree{dir, ws, e, &seen.Ledger{}, agenttool.Scope{Dir: dir, Roots: []string{dir}, Home: "/nowhere"}}, nil
 }
 
-func (tr tree) newGrep() agenttool.Tool { return New(tr.ws, tr.engine)[0] }
+func (tr tree) newGrep() agenttool.Tool { return New(tr.ws, tr.engine, tr.seen)[0] }
 
-func (tr tree) newGlob() agenttool.Tool { return New(tr.ws, tr.engine)[1] }
+func (tr tree) newGlob() agenttool.Tool { return New(tr.ws, tr.engine, tr.seen)[1] }
 
 // bind binds input, given as JSON or as a value, and locates its root.
 func (tr tree) bind(t testing.TB, tool agenttool.Tool, input any) (agenttool.Call, error) {

@@ -5,6 +5,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/tools/search/engine"
+	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
 
@@ -15,6 +16,7 @@ const timeLimit = 20 * time.Second
 type session struct {
 	ws     *workspace.Workspace
 	engine *engine.Engine
+	seen   *seen.Ledger
 	limit  time.Duration
 }
 

@@ -136,6 +136,7 @@ func (o *outcome) output() agenttool.Output {
 		NeedsInput: o.report.Waits != nil,
 		Dir:        o.movedTo(),
 		Wanted:     o.wanted(),
+		Shown:      o.shown(),
 	}
 	if o.report.Ending == nil || o.report.State == agenttool.JobLingering { // a job that ended since then must still be announced
 		out.Job = o.job
@@ -150,6 +151,30 @@ func (o *outcome) output() agenttool.Output {
 		}
 	}
 	return out
+}
+
+// maxShownFiles is the number of files of which a command's output may be the text.
+const maxShownFiles = 16
+
+// shown returns the function that records which text of files the caller got. Standard output that is shown whole may
+// be the lines of a file that the command reads, such as those of cat, head or sed -n: the ledger compares them when
+// somebody asks. Output that was cut, or that changed on its way, does not count.
+func (o *outcome) shown() func([]agenttool.Content) {
+	ledger, reads := o.call.tool.o.Seen, o.call.facts.Reads
+	if ledger == nil || len(reads) == 0 || len(reads) > maxShownFiles || o.stdout == "" || o.said.Stdout.Cut() {
+		return nil
+	}
+	text, lines := o.text(), strings.Split(strings.TrimSuffix(o.stdout, "\n"), "\n")
+	return func(content []agenttool.Content) {
+		if len(content) == 0 || content[0].Text != text {
+			return
+		}
+		for _, p := range reads {
+			if !p.Names {
+				ledger.Printed(p.Resolved, 0, lines)
+			}
+		}
+	}
 }
 
 func (o *outcome) movedTo() string {

@@ -11,6 +11,7 @@ import (
 	"toolhost/agenttool/locale"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
+	"toolhost/tools/seen"
 	"toolhost/tools/shell/keep"
 	"toolhost/tools/workspace"
 )
@@ -21,6 +22,7 @@ type Options struct {
 	Added          func() []string // further "NAME=value" of the user's settings; nil: none. Commands that provably only read do not get them
 	Bash           string          // absolute path of bash; "" is /bin/bash, or else the first in the PATH of Environ
 	DefaultTimeout time.Duration   // of a call that names none; 0 is 120 s
+	Seen           *seen.Ledger    // learns which lines of files commands have shown; nil: nobody asks
 
 	Session
 }

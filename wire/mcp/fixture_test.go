@@ -45,7 +45,7 @@ func newFixture(t *testing.T, change ...func(*host.Options)) *fixture {
 	searches := engine.New(engine.Options{})
 	t.Cleanup(searches.Close)
 	o := host.Options{
-		Tools: append(tools, search.New(w, searches)...), Store: store, Locate: w.Locate,
+		Tools: append(tools, search.New(w, searches, nil)...), Store: store, Locate: w.Locate,
 		Scope:  agenttool.Scope{Dir: dir, Roots: w.Roots()},
 		Policy: permissions.Policy{Workspace: dir, Mode: permissions.AcceptEdits}, Session: store.ID(),
 	}

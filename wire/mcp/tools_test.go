@@ -126,7 +126,7 @@ func TestCapabilities(t *testing.T) {
 
 // TestDeclareIsLooser: what a tool takes and gives satisfies what clients are told of it.
 func TestDeclareIsLooser(t *testing.T) {
-	tools := append(files.New(nil, files.Options{}), search.New(nil, nil)...)
+	tools := append(files.New(nil, files.Options{}), search.New(nil, nil, nil)...)
 	for _, tool := range append(tools, shell.New(nil, shell.Options{})...) {
 		d := tool.Describe()
 		told := Declare(d)

@@ -11,6 +11,7 @@ import (
 	"toolhost/tools/files"
 	"toolhost/tools/search"
 	"toolhost/tools/search/engine"
+	"toolhost/tools/seen"
 	"toolhost/tools/shell"
 	"toolhost/tools/workspace"
 	"toolhost/wire/mcp"
@@ -24,11 +25,13 @@ type Options struct {
 	Search  *engine.Engine
 }
 
-// Tools are the tools that work on a workspace.
+// Tools are the tools that work on a workspace. All of them record in one ledger what the session has seen.
 func Tools(w *workspace.Workspace, o Options) []agenttool.Tool {
-	tools := shell.New(w, shell.Options{Environ: os.Environ(), Added: o.Environ, Session: o.Shell})
+	ledger := &seen.Ledger{}
+	o.Files.Seen = ledger
+	tools := shell.New(w, shell.Options{Environ: os.Environ(), Added: o.Environ, Seen: ledger, Session: o.Shell})
 	tools = append(tools, files.New(w, o.Files)...)
-	return append(tools, search.New(w, o.Search)...)
+	return append(tools, search.New(w, o.Search, ledger)...)
 }
 
 // Described are the descriptions of the tools.
