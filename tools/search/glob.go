@@ -124,6 +124,9 @@ func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
+	if r.page.total == 0 && !r.end.incomplete() {
+		r.near = c.nearNames(ctx, root, c.input.Hidden, c.input.NoIgnore, agenttool.ParsePath(c.input.Pattern), r.naming)
+	}
 	return r.output(sum), ctx.Err()
 }
 
@@ -150,6 +153,7 @@ type globReport struct {
 	page   page
 	end    end
 	result globResult
+	near   string      // which names would match in another spelling
 	recent []datedPath // in order of modification: the results so far, cut to the size of the page
 	text   strings.Builder
 }
@@ -221,6 +225,9 @@ func (r *globReport) output(sum engine.Summary) agenttool.Output {
 	n.list("skipped", amount{r.result.Skipped.Denied, denied}, amount{r.result.Skipped.Unreadable, "unreadable"}, amount{r.result.Skipped.Special, specials})
 	if r.page.total == 0 {
 		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", count.Of(sum.Searched, "name"), r.naming.where())
+		if r.near != "" {
+			n.add("%s", r.near)
+		}
 		n.leftOut(sum.Listed)
 	}
 	r.text.WriteString(n.String())

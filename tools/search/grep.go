@@ -54,6 +54,7 @@ type grepCall struct {
 	room    agenttool.Capacity
 	facts   agenttool.Facts
 	pattern *match.Pattern
+	read    *match.Reading // of the pattern, which RE2 does not understand as it is; nil: as it is
 	filter  *filter
 }
 
@@ -68,7 +69,7 @@ func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err != nil {
 		return nil, err
 	}
-	if c.pattern, err = match.Compile(in.Pattern, match.Options{IgnoreCase: in.IgnoreCase, Multiline: in.Multiline}); err != nil {
+	if c.pattern, c.read, err = match.Understand(in.Pattern, c.options()); err != nil {
 		return nil, err
 	}
 	if c.filter, err = parseFilter(in.Glob, in.Type); err != nil {
@@ -79,6 +80,10 @@ func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	in.Hidden = in.Hidden || c.filter.only != nil && c.filter.only.dotted
 	c.facts = readOnly(root)
 	return c, nil
+}
+
+func (c *grepCall) options() match.Options {
+	return match.Options{IgnoreCase: c.input.IgnoreCase, Multiline: c.input.Multiline}
 }
 
 // Input returns the grepInput.
@@ -106,6 +111,13 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	r := newGrepReport(c.input, newNaming(c.ws, root), c.room)
+	query := c.query()
+	r.read, r.offer = c.read, &offer{pattern: c.input.Pattern, options: c.options()}
+	if c.read != nil {
+		r.offer.pattern = c.read.Expr
+		r.offer.options.IgnoreCase = r.offer.options.IgnoreCase || c.read.IgnoreCase
+	}
+	query.Probes = r.offer.probes
 	take := func(p engine.Part) bool {
 		r.end.early = !r.add(p)
 		return !r.end.early
@@ -117,15 +129,18 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	var sum engine.Summary
 	if file != nil { // the file was named: glob and type do not matter
 		defer file.Close()
-		sum, err = c.engine.GrepFile(limited, file, c.query(), take)
+		sum, err = c.engine.GrepFile(limited, file, query, take)
 	} else {
-		sum, err = c.below(limited, dir, take)
+		sum, err = c.below(limited, dir, query, take)
 	}
 	if err != nil {
 		return agenttool.Output{}, err
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
+	if sum.Searched == 0 && c.filter.only != nil && dir != nil && !r.end.incomplete() {
+		r.near = c.nearNames(ctx, root, c.input.Hidden, c.input.NoIgnore, agenttool.ParsePath(c.input.Glob), r.naming)
+	}
 	out := r.output(sum)
 	if c.seen != nil && len(r.printed) > 0 {
 		out.Shown = r.shown(c.seen, root.Resolved, out.Content[0].Text)
@@ -134,14 +149,14 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 }
 
 // below searches the files below dir.
-func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, take func(engine.Part) bool) (engine.Summary, error) {
+func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, query engine.Query, take func(engine.Part) bool) (engine.Summary, error) {
 	place, err := c.place(dir, c.facts.Reads[0])
 	if err != nil {
 		dir.Close()
 		return engine.Summary{}, err
 	}
 	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
-	return c.engine.Grep(ctx, place, c.query(), take)
+	return c.engine.Grep(ctx, place, query, take)
 }
 
 // query returns the engine's query for this call.

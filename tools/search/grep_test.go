@@ -129,7 +129,7 @@ func TestGrepErrors(t *testing.T) {
 	}
 	defer private.Close()
 	tests := []struct{ name, input, code, want string }{
-		{"pattern", `{"pattern":"("}`, "bad_pattern", "missing closing )"},
+		{"pattern", `{"pattern":"(a|b"}`, "bad_pattern", "missing closing ) at character 1, `(`"},
 		{"glob", `{"pattern":"x","glob":"[a"}`, "bad_glob", `"[a"`},
 		{"endless glob", `{"pattern":"x","glob":"` + strings.Repeat("{a,b}", 40) + `"}`, "bad_glob", "more than 256"},
 		{"type", `{"pattern":"x","type":"pythn"}`, "unknown_type", "did you mean py, python?"},

@@ -7,6 +7,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
 	"toolhost/tools/search/engine"
+	"toolhost/tools/search/match"
 	"toolhost/tools/seen"
 )
 
@@ -58,6 +59,9 @@ type grepReport struct {
 	end    end
 	result grepResult
 	text   strings.Builder
+	read   *match.Reading // how the pattern was read; nil: as it is
+	offer  *offer         // what would have matched
+	near   string         // which names the glob would match in another spelling
 
 	printed []printedLines
 	contextLines
@@ -237,6 +241,9 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 		what = "files"
 	}
 	var n notes
+	if r.read != nil {
+		n.add("searched for %s (%s)", match.Quote(r.read.Expr), r.read.Why)
+	}
 	n.paging(&r.page, r.end, what)
 	if r.aside > maxPageContext {
 		n.add("context lines were left out: ask for fewer")
@@ -246,6 +253,12 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 		amount{sum.Skipped.Special, specials}, amount{sum.Skipped.TooLarge, "too large to search to its end"})
 	if r.page.total == 0 {
 		fmt.Fprintf(&r.text, "No matches. Searched %s in %s.\n", count.Of(r.result.FilesSearched, "file"), r.naming.where())
+		if would := r.offer.note(sum.Probed, r.naming); would != "" {
+			n.add("%s", would)
+		}
+		if r.near != "" {
+			n.add("its glob matches no name; %s", r.near)
+		}
 		n.leftOut(sum.Listed)
 	}
 	r.text.WriteString(n.String())

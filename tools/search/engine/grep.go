@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -34,18 +36,56 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 	}
 	g.plan()
 	sum := v.summary()
-	sum.add(g.run(ctx, take))
+	found := false
+	sum.add(g.run(ctx, func(p Part) bool {
+		found = true
+		return take(p)
+	}))
 	if err := g.short.Load(); err != nil {
 		return Summary{}, *err
 	}
 	v.place.learn(g)
+	if g.whole && !found && q.Probes != nil {
+		sum.Probed = g.probe(ctx)
+	}
 	return sum, nil
+}
+
+// probe makes the query's probes on the same view. If this search used the index, it has just found which of the
+// indexed files are unchanged, so the probes need not ask again.
+func (g *grep) probe(ctx context.Context) (found *Probed) {
+	for i, p := range g.query.Probes() {
+		limited, cancel := context.WithTimeout(ctx, p.Time)
+		next := &grep{view: g.view, query: &Query{Pattern: p.Pattern, Want: g.query.Want, Store: true, Limit: 1, Clip: g.query.Clip}, verified: g.indexed}
+		if !p.Pattern.Multiline() {
+			next.maybe, next.indexed = g.view.candidates(p.Pattern.Required())
+		}
+		next.plan()
+		next.survey = nil
+		next.run(limited, func(part Part) bool {
+			found = part.probed(i)
+			return false
+		})
+		cancel()
+		if found != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return found
+}
+
+// probed returns the first line of a part.
+func (p Part) probed(probe int) *Probed {
+	line := p.Lines[0]
+	line.Text, line.Spans = bytes.Clone(line.Text), slices.Clone(line.Spans)
+	return &Probed{Probe: probe, Path: p.Path, Line: line}
 }
 
 // grep is one search of many files.
 type grep struct {
 	*view
-	query *Query
+	query    *Query
+	verified bool // the indexed files are known to be unchanged
 	candidates
 	route
 	recording
@@ -334,8 +374,35 @@ func large(parts []part) bool {
 	return slices.ContainsFunc(parts, func(p part) bool { return p.to-p.from > keepSize })
 }
 
-// GrepFile searches one open regular file. Its parts have no File and an empty Path. It ignores Query.Want.
+// GrepFile searches one open regular file from its current offset, which is its beginning. Its parts have no File and
+// an empty Path. It ignores Query.Want.
 func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
+	found := false
+	sum, err = e.grepFile(ctx, file, q, func(p Part) bool {
+		found = true
+		return take(p)
+	})
+	if found || err != nil || ctx.Err() != nil || q.Probes == nil {
+		return sum, err
+	}
+	for i, probe := range q.Probes() {
+		if _, err := file.Seek(0, io.SeekStart); err != nil {
+			break // a file that cannot be read twice
+		}
+		limited, cancel := context.WithTimeout(ctx, probe.Time)
+		_, _ = e.grepFile(limited, file, Query{Pattern: probe.Pattern, Store: true, Limit: 1, Clip: q.Clip}, func(p Part) bool {
+			sum.Probed = p.probed(i)
+			return false
+		})
+		cancel()
+		if sum.Probed != nil || ctx.Err() != nil {
+			break
+		}
+	}
+	return sum, nil
+}
+
+func (e *Engine) grepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
 	w := &worker{grep: &grep{query: &q}}
 	w.scan = scanner{query: &q, matcher: q.Pattern.Matcher(), window: window{room: e.room(), share: share{large: e.large, most: e.options.TextBytes, turn: ownTurn()}}}
 	w.scan.matcher.Interrupt(func() bool { return ctx.Err() != nil })

@@ -71,7 +71,7 @@ func (w *worker) maybeIn(known *tree.FileFacts) []part {
 
 // sure reports whether a file is known to be unchanged without checking its status.
 func (w *worker) sure(f *tree.File, known *tree.FileFacts) bool {
-	return w.watched && f.Sure.Load() && !known.Stamp.Links
+	return w.verified || w.watched && f.Sure.Load() && !known.Stamp.Links
 }
 
 // lasting returns the index entry of a file that was just visited, or nil if the next search must visit the file

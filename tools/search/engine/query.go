@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"toolhost/tools/search/match"
 	"toolhost/tools/search/tree"
 )
@@ -14,6 +16,21 @@ type Query struct {
 	Before, After int  // context lines to store with them; before a match only those within 1 MiB
 	Limit         int  // matching lines per file after which the search leaves it; 0: no limit
 	Clip          bool // cut lines around their first match, to 500 characters
+
+	Probes func() []Probe // searches to make one after another, until one finds a line, if nothing matches in all files; nil: none
+}
+
+// Probe is a search for one line with another pattern.
+type Probe struct {
+	Pattern *match.Pattern
+	Time    time.Duration // after which it is given up
+}
+
+// Probed is the line that a probe found.
+type Probed struct {
+	Probe int    // its index in the query's probes
+	Path  string // as in Part
+	Line  Line
 }
 
 // Line is a line of a result.
@@ -47,6 +64,7 @@ type Summary struct {
 	Searched int // files searched by content or ruled out by the index; skipped files are not included
 	Skipped  SkipCounts
 	Listed   ListCounts
+	Probed   *Probed // nil: the search found something, ended early, or no probe found anything in time
 }
 
 // SkipCounts counts files that were not searched completely.

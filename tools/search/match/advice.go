@@ -69,7 +69,8 @@ func unpaired(expr string) int {
 		case '\\':
 			i += escaped(expr[i:]) - 1
 		case '[':
-			i += setWidth(expr[i:]) - 1
+			width, _ := setWidth(expr[i:])
+			i += width - 1
 		case '(':
 			open = append(open, i)
 		case ')':
@@ -96,8 +97,8 @@ func escaped(expr string) int {
 	return len(expr)
 }
 
-// setWidth returns the width of the character class at the head of expr.
-func setWidth(expr string) int {
+// setWidth returns the width of the character class at the head of expr; all of expr if the class is not closed.
+func setWidth(expr string) (width int, closed bool) {
 	i := 1
 	if strings.HasPrefix(expr[i:], "^") {
 		i++
@@ -110,14 +111,29 @@ func setWidth(expr string) int {
 		case expr[i] == '\\':
 			i++
 		case expr[i] == ']':
-			return i + 1
+			return i + 1, true
 		case strings.HasPrefix(expr[i:], "[:"):
 			if end := strings.Index(expr[i:], ":]"); end >= 0 {
 				i += end + 1
 			}
 		}
 	}
-	return len(expr)
+	return len(expr), false
+}
+
+// suggest adds the likeliest readings to the error of a pattern.
+func suggest(err error, readings []Reading) error {
+	bad, ok := errors.AsType[*agenttool.Error](err)
+	if !ok || len(readings) == 0 {
+		return err
+	}
+	var words []string
+	for _, r := range readings[:min(len(readings), 2)] {
+		words = append(words, fmt.Sprintf("%s (%s)", Quote(r.Expr), r.Why))
+	}
+	more := *bad
+	more.Message += ". Did you mean " + strings.Join(words, " or ") + "?"
+	return &more
 }
 
 // quote quotes part of an input for a message and shortens it if it is long.
@@ -125,6 +141,11 @@ func quote(s string) string {
 	if runes := []rune(s); len(runes) > 120 {
 		s = string(runes[:120]) + "…"
 	}
+	return Quote(s)
+}
+
+// Quote quotes a pattern for a message.
+func Quote(s string) string {
 	if !strings.ContainsAny(s, "`") && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
 		return "`" + s + "`"
 	}

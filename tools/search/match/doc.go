@@ -11,6 +11,9 @@
 //		line := text[start:end]
 //	}
 //
+// Compile takes RE2's syntax only. Understand also takes a pattern of another dialect if it has one possible reading;
+// Otherwise returns the other readings of a correct pattern, for searches that found nothing.
+//
 // The standard engine is exact but slow. It only locates matches within lines that are known to match. Lines are
 // found by literal texts that every match must contain (package literal), and by a byte automaton that is built on
 // demand.

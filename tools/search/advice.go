@@ -1,0 +1,178 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"toolhost/agenttool"
+	"toolhost/tools/search/engine"
+	"toolhost/tools/search/match"
+)
+
+// How long a search that found nothing looks for what would have matched. With an index this takes milliseconds. The
+// other letter case is worth a try after every search, so it may cost a first search of a large tree little.
+const (
+	timeForReadings = 300 * time.Millisecond
+	timeForCase     = 40 * time.Millisecond
+)
+
+// offer is what a search without results could have searched for instead.
+type offer struct {
+	pattern string
+	options match.Options
+	groups  [][]attempt // by probe; nil until probes is called
+}
+
+// attempt is a pattern that a probe tries.
+type attempt struct {
+	match.Reading
+	pattern *match.Pattern
+}
+
+// probes returns the searches for what would have matched: first for the pattern's other readings, then for all of them
+// and the pattern itself in the other letter case. Each is one search for any of its patterns.
+func (o *offer) probes() (probes []engine.Probe) {
+	add := func(readings []match.Reading, limit time.Duration) {
+		group := compileAll(readings, o.options)
+		if len(group) == 0 {
+			return
+		}
+		if any, ok := anyOf(group, o.options); ok {
+			o.groups = append(o.groups, group)
+			probes = append(probes, engine.Probe{Pattern: any, Time: limit})
+			return
+		}
+		for _, a := range group { // together they are too large, or match across lines
+			o.groups = append(o.groups, []attempt{a})
+			probes = append(probes, engine.Probe{Pattern: a.pattern, Time: limit})
+		}
+	}
+	readings := match.Otherwise(o.pattern, o.options)
+	add(readings, timeForReadings)
+	if !o.options.IgnoreCase {
+		folded := []match.Reading{{Expr: o.pattern, IgnoreCase: true}}
+		for _, r := range readings {
+			r.IgnoreCase = true
+			folded = append(folded, r)
+		}
+		add(folded, timeForCase)
+	}
+	return probes
+}
+
+func compileAll(readings []match.Reading, o match.Options) (group []attempt) {
+	for _, r := range readings {
+		p, err := match.Compile(r.Expr, match.Options{IgnoreCase: o.IgnoreCase || r.IgnoreCase, Multiline: o.Multiline})
+		if err == nil {
+			group = append(group, attempt{r, p})
+		}
+	}
+	return group
+}
+
+// anyOf returns the pattern that matches what any of the attempts matches.
+func anyOf(group []attempt, o match.Options) (*match.Pattern, bool) {
+	if len(group) == 1 {
+		return group[0].pattern, true
+	}
+	if o.Multiline { // a line would not tell which of them matched
+		return nil, false
+	}
+	var all []string
+	for _, a := range group {
+		flags := ""
+		if a.IgnoreCase {
+			flags = "i"
+		}
+		all = append(all, "(?"+flags+":"+a.Expr+")")
+	}
+	p, err := match.Compile(strings.Join(all, "|"), o)
+	return p, err == nil
+}
+
+// note says which pattern would have matched, why it is another one, and where. It is empty if none would.
+func (o *offer) note(found *engine.Probed, names naming) string {
+	if found == nil {
+		return ""
+	}
+	group := o.groups[found.Probe]
+	chosen := group[0]
+	for i := len(group) - 1; i >= 0 && len(group) > 1; i-- {
+		if group[i].pattern.Matcher().Has(append(found.Line.Text, '\n')) {
+			chosen = group[i]
+		}
+	}
+	var words []string
+	if chosen.Expr != o.pattern {
+		words = append(words, match.Quote(chosen.Expr))
+	}
+	if chosen.IgnoreCase && !o.options.IgnoreCase {
+		words = append(words, `"ignore_case": true`)
+	}
+	why := ""
+	if chosen.Why != "" {
+		why = " (" + chosen.Why + ")"
+	}
+	place := fmt.Sprintf("%s:%d", agenttool.PrintPath(names.path(found.Path)), found.Line.Number)
+	return fmt.Sprintf("%s would match, as in %s%s", strings.Join(words, " with "), place, why)
+}
+
+const (
+	timeForNames = 100 * time.Millisecond
+	maxNear      = 3 // names that are shown
+)
+
+// nearNames says which names below root a pattern that matches none would match in another letter case or Unicode form.
+// It is empty if there are none.
+func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noIgnore bool, pattern string, names naming) string {
+	folded, err := parseGlob(foldName(pattern))
+	if err != nil {
+		return ""
+	}
+	dir, err := openRootDir(s.ws, root)
+	if err != nil {
+		return ""
+	}
+	place, err := s.place(dir, root)
+	if err != nil {
+		dir.Close()
+		return ""
+	}
+	place.Hidden, place.NoIgnore = hidden, noIgnore
+	ctx, cancel := context.WithTimeout(ctx, timeForNames)
+	defer cancel()
+	lastDir, lastFolded := "", ""
+	near := func(dir, name string) bool {
+		if dir != lastDir {
+			lastDir, lastFolded = dir, foldName(dir)
+		}
+		return folded.match(lastFolded, foldName(name))
+	}
+	var found []string
+	_, err = s.engine.List(ctx, place, near, func(f engine.FoundFile) bool {
+		found = append(found, f.Path())
+		return len(found) <= maxNear
+	})
+	if err != nil || len(found) == 0 {
+		return ""
+	}
+	what := "letter case"
+	if norm.NFC.String(found[0]) != found[0] || norm.NFC.String(pattern) != pattern {
+		what = "Unicode form or letter case"
+	}
+	more := ""
+	if len(found) > maxNear {
+		found, more = found[:maxNear], ", …"
+	}
+	for i, path := range found {
+		found[i] = agenttool.PrintPath(names.path(path))
+	}
+	return fmt.Sprintf("in another %s: %s%s", what, strings.Join(found, ", "), more)
+}
+
+// foldName returns a name or pattern in one letter case and Unicode form.
+func foldName(s string) string { return strings.ToLower(norm.NFC.String(s)) }
