@@ -70,7 +70,7 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	if was.form.binary {
 		return plain, in.mayReplace(was)
 	}
-	text, note := in.fit(was.form)
+	text, note := in.fit(was)
 	raw, err := was.form.encode(text)
 	if err == nil {
 		err = was.form.admits(string(text), was.raw)
@@ -87,22 +87,24 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	return revision{raw: raw, text: text, note: note}, err
 }
 
-// fit converts line endings of a content with only LF to those of a file with only CRLF or only CR. A byte order mark
-// in the content is dropped if the file has one.
-func (in writeInput) fit(f form) (text []byte, note string) {
+// fit gives a content the line ends of the file that it replaces, unless it has CRLF itself: then its ends are meant. In
+// a file with CRLF and LF each line keeps its end. A byte order mark in the content is dropped if the file has one.
+func (in writeInput) fit(was *document) (text []byte, note string) {
 	content := in.Content
-	if f.bom {
+	if was.form.bom {
 		content = strings.TrimPrefix(content, "\ufeff")
 	}
 	text = []byte(content)
-	if strings.Contains(content, "\r") || !strings.Contains(content, "\n") {
+	if strings.Contains(content, "\r\n") || !strings.Contains(content, "\n") {
 		return text, ""
 	}
-	switch f.lineEnding() {
-	case "crlf":
+	switch f := was.form; {
+	case f.lf > 0 && f.crlf == f.lf: // other CR are characters of lines
 		return bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), "LF written as CRLF, which the whole file has"
-	case "cr":
+	case f.lineEnding() == "cr" && !strings.Contains(content, "\r"):
 		return bytes.ReplaceAll(text, []byte("\n"), []byte("\r")), "LF written as CR, which the whole file has"
+	case f.crlf > 0:
+		return keepEnds(was.text, content), "CRLF and LF are mixed in the file: each line kept its end"
 	}
 	return text, ""
 }
