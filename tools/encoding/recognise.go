@@ -143,7 +143,7 @@ func (d *Detector) End() Recognition {
 // unmarkedUTF16 returns the byte order by which the content is text, by the rule of the package, Binary if it is none.
 func (d *Detector) unmarkedUTF16() Encoding {
 	little, big := &d.utf16[0], &d.utf16[1]
-	littleText, bigText := little.text(d.utf8.valid()), big.text(d.utf8.valid())
+	littleText, bigText := little.text(), big.text()
 	switch {
 	case littleText && (!bigText || little.ascii > big.ascii):
 		return UTF16LE
@@ -247,7 +247,8 @@ type utf16Check struct {
 	decodes bool // there are no surrogates without a partner
 	isText  bool // and all characters are such as texts have
 	nul     bool
-	ascii   int
+	ascii   int // characters
+	pairs   int // characters whose two bytes are both printable ASCII
 	other   int
 	carry   []byte
 }
@@ -282,21 +283,24 @@ func (u *utf16Check) add(chunk []byte) {
 			u.ascii++
 			u.isText = u.isText && (c >= ' ' && c != 0x7f || c == '\n' || c == '\r' || c == '\t' || c == '\f')
 		default:
-			u.other++
+			if printable(byte(c>>8)) && printable(byte(c)) && c <= 0xffff {
+				u.pairs++
+			} else {
+				u.other++
+			}
 			u.isText = u.isText && (unicode.IsGraphic(c) || unicode.Is(unicode.Cf, c) && c != 0xfeff)
 		}
 	}
 }
 
-// text reports whether the whole content is UTF-16 without a mark. asUTF8 says that it is UTF-8, too.
-func (u *utf16Check) text(asUTF8 bool) bool {
-	if !u.isText || len(u.carry) > 0 {
+func printable(b byte) bool { return b >= ' ' && b < 0x7f }
+
+// text reports whether the whole content is UTF-16 without a mark.
+func (u *utf16Check) text() bool {
+	if !u.isText || len(u.carry) > 0 || u.ascii+u.pairs+u.other < 2 {
 		return false
 	}
-	if asUTF8 {
-		return u.ascii >= u.other
-	}
-	return u.ascii*50 >= u.other
+	return u.ascii*50 >= u.pairs+u.other && (u.pairs <= u.other || u.pairs*10 <= u.ascii)
 }
 
 // maxJudged is the number of characters, or bytes, by which an encoding is judged likely.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolhost/agenttool"
 )
 
 // benchSize is the size in MiB of the file in whose middle BenchmarkReadMiddle reads.
@@ -93,5 +95,38 @@ func BenchmarkRead8KB(b *testing.B) {
 		if _, err := call.Run(b.Context(), nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkReadUTF8 reads a page of a text of 1 MB with characters of several bytes.
+func BenchmarkReadUTF8(b *testing.B) {
+	p := newProject(b, Options{})
+	p.put("f", strings.Repeat("zeile äöü € 日本\n", 1_000_000/25))
+	call := p.mustBind("read", in{"path": "f", "limit": 100})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := call.Run(b.Context(), nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEdit replaces a unique string in texts of 8 KB and of 1 MB.
+func BenchmarkEdit(b *testing.B) {
+	for _, size := range []int{8 << 10, 1_000_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			p := newProject(b, Options{Durability: func() Durability { return agenttool.NotSynced }})
+			p.put("f", "old\n"+strings.Repeat("zeile äöü € 日本\n", size/25))
+			there := p.mustBind("edit", in{"path": "f", "old_string": "old", "new_string": "new"})
+			back := p.mustBind("edit", in{"path": "f", "old_string": "new", "new_string": "old"})
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, call := range []agenttool.Call{there, back} {
+					if _, err := call.Run(b.Context(), nil); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 )
 
@@ -130,7 +131,11 @@ func (c *change) remember(t *target, was *document, version string) {
 
 // outcome fills in the parts of the result that need no comparison.
 func outcome(was *document, now revision) changeResult {
-	f := inspect(now.raw)
+	said := encoding.Binary
+	if was.said {
+		said = was.found.Encoding
+	}
+	f, _ := inspect(now.raw, said)
 	return changeResult{
 		Path:      agenttool.SpellPath(was.path.Absolute),
 		Created:   !was.exists,
@@ -201,8 +206,9 @@ func artifact(p agenttool.Path, digest string, size int) agenttool.Ref {
 
 // writeInput is the input of write.
 type writeInput struct {
-	Path    string `json:"path"`
-	Content string `json:"content"`
+	Path     string `json:"path"`
+	Content  string `json:"content"`
+	Encoding string `json:"encoding,omitempty"`
 
 	overwrite bool // may replace a file that the session does not know
 }

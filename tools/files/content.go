@@ -11,6 +11,7 @@ import (
 	"os"
 
 	"toolhost/agenttool"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 
 	"golang.org/x/sys/unix"
@@ -107,24 +108,48 @@ func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byt
 	return nil
 }
 
-// survey reads the whole content once and fills in known.
-func (c *content) survey(ctx context.Context) error {
-	s := newSurvey(c.size)
-	c.cachedSurvey = cachedSurvey{index: lineIndex{stride: chunkSize}}
-	var offset int64
-	err := c.chunks(ctx, 0, func(chunk []byte, last bool) bool {
-		c.index.mark(offset, s.lf)
-		offset += int64(len(chunk))
-		return s.add(chunk, last)
-	})
-	if err != nil {
+// survey reads the whole content once, and again if its encoding is doubtful, and fills in known. said is the encoding, Binary if the
+// content tells.
+func (c *content) survey(ctx context.Context, said encoding.Encoding) error {
+	s := newSurvey(c.size, said)
+	if err := c.pass(ctx, s); err != nil {
 		return err
 	}
 	if c.size == math.MaxInt64 {
-		c.size = offset
+		c.size = c.seen
 	}
-	c.form, c.digest, c.seen = s.form, s.sum(), offset
-	return c.settle()
+	c.digest = s.sum()
+	if !s.doubtful {
+		c.form, c.malformed = s.form, said != encoding.Binary && s.decoder.Malformed()
+		return c.settle()
+	}
+	var detector encoding.Detector
+	err := c.chunks(ctx, 0, func(chunk []byte, _ bool) bool { return detector.Add(chunk) })
+	found := detector.End()
+	if err == nil && found.Encoding.IsUTF16() {
+		s = newSurvey(digestLimit+1, found.Encoding)
+		err = c.pass(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
+	s.settle(found)
+	c.form = s.form
+	if err = c.settle(); err == nil && c.version == "" {
+		err = agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read",
+			"the file changed while its encoding was recognised: read it again")
+	}
+	return err
+}
+
+// pass reads the content for a survey, and indexes its lines.
+func (c *content) pass(ctx context.Context, s *survey) error {
+	c.cachedSurvey = cachedSurvey{index: lineIndex{stride: chunkSize}, digest: c.digest}
+	return c.chunks(ctx, 0, func(chunk []byte, last bool) bool {
+		c.index.mark(c.seen, s.lf)
+		c.seen += int64(len(chunk))
+		return s.add(chunk, last)
+	})
 }
 
 // settle sets the version if the file did not change since it was opened. It is called again after the lines of a
@@ -178,6 +203,7 @@ type document struct {
 	path   agenttool.Path
 	limit  int64 // maximum size in bytes
 	exists bool
+	said   bool // the input says the encoding
 	contents
 	knowledge seen.Knowledge
 	version   string // identifies the content in a ledger
@@ -188,6 +214,7 @@ type contents struct {
 	raw    []byte
 	text   []byte // raw as UTF-8 without byte order mark; nil for binary content
 	form   form
+	found  encoding.Recognition
 	digest string // of raw; empty when there is no file
 }
 
@@ -201,13 +228,15 @@ type revision struct {
 
 // cachedSurvey is the result of surveying a file.
 type cachedSurvey struct {
-	form    form  // of the scanned bytes
-	partial bool  // the file continues after the scanned bytes
-	seen    int64 // number of scanned bytes
-	digest  string
-	version string // as document.version; empty if the file changed while it was read
-	index   lineIndex
-	begun   scan // if partial: the state to continue the scan of the same file from
+	form    form // of the scanned bytes
+	partial bool // the file continues after the scanned bytes
+
+	malformed bool  // the encoding was said, and does not decode the content
+	seen      int64 // number of scanned bytes
+	digest    string
+	version   string // as document.version; empty if the file changed while it was read
+	index     lineIndex
+	begun     scan // if partial: the state to continue the scan of the same file from
 }
 
 // fileURI is the address of a file.

@@ -12,12 +12,15 @@
 // newline, mode, owner, extended attributes, hard links, and symbolic links to the file. If they cannot preserve
 // something, they fail and change nothing.
 //
-//   - Encodings are UTF-8, UTF-16 with a byte order mark, and one byte per character, called "iso-8859-1 (assumed)", for
-//     content that is not valid UTF-8 and holds no NUL. In the last encoding only ASCII can be written, unless the whole
-//     file looks like Latin-1. A file with NUL characters is binary and is neither shown nor edited.
+//   - Encodings are those of package encoding, which has the rule by which they are recognised; the input can say another. edit and
+//     patches splice bytes: no byte outside the parts that change is written anew. write does so, too, with the parts of lines that differ.
+//     Unless the encoding is certain or said, a change is refused if it would cut a character in any encoding that the file may have.
+//     One is refused, too, if the file would be shown in another encoding afterwards. Text with bytes that no encoding explains takes
+//     only ASCII. ISO-2022 is shown as it is, and not changed. A file with NUL characters is binary, unless it is UTF-16, and is
+//     neither shown nor edited.
 //   - edit matches exactly. A string with LF and no CR also matches CRLF (or CR, if a file has only CR); the replacement
 //     then gets the line ending of its place. No match begins inside a CRLF.
-//   - write replaces the whole content but not the encoding and byte order mark. Line endings are written as given, with
+//   - write replaces the whole content but not the encoding and byte order mark; the input can say another encoding. Line endings are written as given, with
 //     one exception: a file with only CRLF (or only CR) keeps that if the new content has only LF. The result's note says
 //     so.
 //
@@ -43,7 +46,8 @@
 //
 // # Limits
 //
-// read handles files of any size in bounded memory. Of a UTF-8 text of more than 32 MiB it scans no more than needed:
+// read handles files of any size in bounded memory. Of a UTF-8 text of more than 32 MiB it scans no more than needed, and does not look
+// for escapes of ISO-2022:
 // until the scan reaches the end, the total is a minimum, and the text's properties describe the scanned part. read
 // ignores data that is appended after it opened the file. It caches its findings about the last 16 files while their
 // status (size, times) is unchanged. A store into a shared mapping appears in the lines at once, but in the total and

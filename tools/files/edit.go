@@ -30,8 +30,9 @@ const maxEdits = 100
 
 // editInput is the normalised input of edit.
 type editInput struct {
-	Path  string        `json:"path"`
-	Edits []replacement `json:"edits"`
+	Path     string        `json:"path"`
+	Edits    []replacement `json:"edits"`
+	Encoding string        `json:"encoding,omitempty"`
 }
 
 // Bind checks the input, in either form, and names the path that is read and written.
@@ -51,7 +52,7 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	case in.Patch != nil && (single || in.Edits != nil || in.Path != ""):
 		return nil, invalid("/patch", "a patch names its files and changes itself: leave the other members out")
 	case in.Patch != nil:
-		return t.bindPatch(scope, *in.Patch)
+		return t.bindPatch(scope, *in.Patch, in.Encoding)
 	case in.Path == "":
 		return nil, invalid("/path", "path is missing: name the file to edit")
 	case single && in.Edits != nil:
@@ -72,6 +73,9 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 			return nil, err
 		}
 	}
+	if _, err := parseEncoding(in.Encoding, nil); err != nil {
+		return nil, err
+	}
 	p, err := filePath(scope, in.Path)
 	if err != nil {
 		return nil, err
@@ -79,7 +83,7 @@ func (t editTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	in.Path = agenttool.SpellPath(p.Absolute)
 	facts := changeFacts(p)
 	facts.Reads = []agenttool.Path{p}
-	reviser := editReviser{t.session, in.Edits}
+	reviser := editReviser{t.session, in.Edits, in.Encoding}
 	return &editCall{change{session: t.session, input: in.editInput, facts: facts, reviser: reviser}}, nil
 }
 
@@ -117,8 +121,9 @@ func (c *editCall) Preflight(context.Context) error {
 
 // editReviser applies the edits of one call.
 type editReviser struct {
-	session *session
-	edits   []replacement
+	session  *session
+	edits    []replacement
+	encoding string // empty: the content tells
 }
 
 // revise applies the edits one after the other, each to the result of those before it.
@@ -127,32 +132,45 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 	if !was.exists {
 		return revision{}, r.session.notFound(was.path)
 	}
+	if err := was.decodeAs(r.encoding); err != nil {
+		return revision{}, err
+	}
 	if was.form.binary {
 		return revision{}, agenttool.Failure(agenttool.InvalidArguments, "binary_file",
 			name+" is binary (it holds NUL characters): edit changes text only")
 	}
-	now := revision{text: was.text}
+	if err := was.changeable(); err != nil {
+		return revision{}, err
+	}
+	now := revision{raw: was.raw, text: was.text}
 	for i, e := range r.edits {
 		if was.knowledge.State == seen.Changed && e.ReplaceAll {
 			return revision{}, agenttool.Failure(agenttool.InvalidArguments, "stale_content",
 				name+" changed since it was last read or written here, and replace_all could hit what was never seen: "+
 					"read it again first")
 		}
-		if err := was.form.admits(e.OldString+e.NewString, was.raw); err != nil {
+		if err := was.admits(e.OldString + e.NewString); err != nil {
 			return revision{}, err
 		}
-		text, count, err := e.apply(ctx, now.text, was)
+		text, changes, err := e.apply(ctx, now.text, was)
 		if err != nil {
 			return revision{}, r.named(err, name, i)
 		}
-		now.text, now.replacements = text, now.replacements+count
+		if !was.isUTF8() {
+			if now.raw, err = was.splice(now.raw, changes); err != nil {
+				return revision{}, err
+			}
+		}
+		now.text, now.replacements = text, now.replacements+len(changes)
 	}
 	if was.knowledge.State == seen.Changed {
 		now.note = "the file had changed since it was read"
 	}
-	raw, err := was.form.encode(now.text)
-	now.raw = raw
-	return now, err
+	if was.isUTF8() {
+		now.raw = was.withMark(now.text)
+		return now, nil
+	}
+	return now, was.readsAs(now.raw, now.text)
 }
 
 // named adds the file, and the index of the edit if there are several, to err.

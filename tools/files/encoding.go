@@ -2,234 +2,187 @@ package files
 
 import (
 	"bytes"
-	"encoding/binary"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/cut"
+	"toolhost/tools/encoding"
 )
 
-// encoding is the character encoding of a file.
-type encoding string
-
-const (
-	utf8Text   encoding = "utf-8"
-	utf16LE    encoding = "utf-16le"
-	utf16BE    encoding = "utf-16be"
-	latin1     encoding = "iso-8859-1 (assumed)"
-	noEncoding encoding = "binary"
-)
-
-// marks maps encodings to their byte order marks.
-var marks = []struct {
-	encoding encoding
-	bytes    string
-}{
-	{utf8Text, "\xef\xbb\xbf"},
-	{utf16LE, "\xff\xfe"},
-	{utf16BE, "\xfe\xff"},
+// parseEncoding returns the encoding that an input says, Binary if it says none. head is the beginning of the file, or nil.
+func parseEncoding(name string, head []byte) (encoding.Encoding, error) {
+	if name == "" {
+		return encoding.Binary, nil
+	}
+	said, err := encoding.Parse(name, head)
+	if err != nil {
+		return said, invalid("/encoding", err.Error())
+	}
+	return said, nil
 }
 
-// mark returns the byte order mark of e.
-func (e encoding) mark() string {
-	for _, m := range marks {
-		if m.encoding == e {
-			return m.bytes
-		}
+// decodeAs reads the document in the encoding that the input says, if it says one.
+func (d *document) decodeAs(name string) error {
+	said, err := parseEncoding(name, d.raw)
+	if err != nil || said == encoding.Binary {
+		return err
 	}
-	return ""
+	found := encoding.Said(said, d.raw)
+	if at := said.FirstMalformed(found.Body(d.raw)); at >= 0 {
+		return notDecoded(d.path.Spelling, said, at+len(d.raw)-len(found.Body(d.raw)))
+	}
+	d.form, d.found = inspect(d.raw, said)
+	d.text = nil
+	if !d.form.binary {
+		d.text, _ = d.found.Text(d.raw)
+	}
+	d.said = true
+	return nil
 }
 
-// detectMark returns the encoding of head's byte order mark, and whether there is one.
-func detectMark(head []byte) (encoding, bool) {
-	for _, m := range marks {
-		if bytes.HasPrefix(head, []byte(m.bytes)) {
-			return m.encoding, true
-		}
+// notDecoded is the error for a file whose said encoding is not its own. at is the offset of the first byte that is no character, below 0
+// if that is not known.
+func notDecoded(name string, said encoding.Encoding, at int) error {
+	place := ""
+	if at >= 0 {
+		place = fmt.Sprintf(": byte %d begins no character of it", at)
 	}
-	return utf8Text, false
-}
-
-// decoder converts the bytes of a file to UTF-8, chunk by chunk. Encoding the result again yields the same bytes
-// unless the input was malformed.
-type decoder struct {
-	encoding  encoding
-	malformed bool   // the input contained invalid bytes
-	carry     []byte // an incomplete character at the end of the last chunk, at most 3 bytes
-	buf       []byte
-}
-
-// next returns chunk as UTF-8. The result is valid until the next call and may share chunk's memory.
-func (d *decoder) next(chunk []byte, last bool) []byte {
-	if len(d.carry) > 0 {
-		chunk = append(d.carry, chunk...)
-		d.carry = nil
-	}
-	var rest int
-	out := chunk
-	switch d.encoding {
-	case utf16LE:
-		out, rest = d.utf16(chunk, binary.LittleEndian)
-	case utf16BE:
-		out, rest = d.utf16(chunk, binary.BigEndian)
-	case latin1:
-		return d.latin1(chunk)
-	default:
-		rest = len(chunk) - len(cut.Whole(chunk))
-		if !last {
-			out = chunk[:len(chunk)-rest]
-		}
-		d.malformed = d.malformed || !utf8.Valid(out)
-		rest = len(chunk) - len(out)
-	}
-	if rest > 0 && !last {
-		d.carry = bytes.Clone(chunk[len(chunk)-rest:])
-	} else if rest > 0 {
-		d.malformed = true
-		out = utf8.AppendRune(out, utf8.RuneError)
-	}
-	return out
-}
-
-// utf16 decodes the whole units of in and returns the number of bytes at its end that begin a character.
-func (d *decoder) utf16(in []byte, order binary.ByteOrder) (out []byte, rest int) {
-	out = d.buf[:0]
-	at := 0
-	for ; at+1 < len(in); at += 2 {
-		r := rune(order.Uint16(in[at:]))
-		if utf16.IsSurrogate(r) {
-			if at+3 >= len(in) {
-				break
-			}
-			r = utf16.DecodeRune(r, rune(order.Uint16(in[at+2:])))
-			if r == utf8.RuneError {
-				d.malformed = true
-			} else {
-				at += 2
-			}
-		}
-		out = utf8.AppendRune(out, r)
-	}
-	d.buf = out
-	return out, len(in) - at
-}
-
-// latin1 decodes one byte per character.
-func (d *decoder) latin1(in []byte) []byte {
-	out := d.buf[:0]
-	for _, c := range in {
-		out = utf8.AppendRune(out, rune(c))
-	}
-	d.buf = out
-	return out
-}
-
-// decode returns the text of raw without its byte order mark. It may share raw's memory.
-func (f form) decode(raw []byte) []byte {
-	if f.bom {
-		raw = raw[len(f.encoding.mark()):]
-	}
-	d := decoder{encoding: f.encoding}
-	return d.next(raw, true)
-}
-
-// encode is the inverse of decode. Text that the encoding cannot represent is an error of class invalid_arguments.
-func (f form) encode(text []byte) ([]byte, error) {
-	var out []byte
-	if f.bom {
-		out = append(out, f.encoding.mark()...)
-	}
-	switch f.encoding {
-	case utf16LE:
-		return appendUTF16(out, text, binary.LittleEndian), nil
-	case utf16BE:
-		return appendUTF16(out, text, binary.BigEndian), nil
-	case latin1:
-		return appendLatin1(out, text)
-	}
-	if len(out) == 0 {
-		return text, nil
-	}
-	return append(out, text...), nil
-}
-
-func appendUTF16(out, text []byte, order binary.AppendByteOrder) []byte {
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		text = text[size:]
-		if r >= 0x10000 {
-			high, low := utf16.EncodeRune(r)
-			out = order.AppendUint16(out, uint16(high))
-			r = low
-		}
-		out = order.AppendUint16(out, uint16(r))
-	}
-	return out
-}
-
-func appendLatin1(out, text []byte) ([]byte, error) {
-	for len(text) > 0 {
-		r, size := utf8.DecodeRune(text)
-		if r > 0xff {
-			return nil, unencodable(r)
-		}
-		out = append(out, byte(r))
-		text = text[size:]
-	}
-	return out, nil
-}
-
-// unencodable is the error for a character that cannot be written to a file with one byte per character.
-func unencodable(r rune) error {
 	return agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
-		"the file is not UTF-8 and %q (U+%04X) cannot be written in its encoding without a guess; nothing was changed. "+
-			"Use ASCII, or convert the file first (iconv -f … -t utf-8)", r, r))
+		"%s is not %s%s; leave `encoding` out, or give another; nothing was changed", name, said, place)).In("/encoding")
 }
 
-// admits returns an error of class invalid_arguments for the first character of s that this encoding could only guess
-// at. This concerns only files with one byte per character. There ASCII is always safe. Latin-1 is safe if nothing in
-// the file contradicts it: no byte that Latin-1 uses for control characters (Windows-1252 has quotes there) and no
-// UTF-8 sequence (then the file is a mixture).
-func (f form) admits(s string, raw []byte) error {
-	if f.encoding != latin1 {
+// isUTF8 reports whether the bytes of the document are its text, but for a byte order mark.
+func (d *document) isUTF8() bool { return d.found.Encoding == encoding.UTF8 }
+
+// withMark returns text, in UTF-8, with the byte order mark of the document.
+func (d *document) withMark(text []byte) []byte {
+	if !d.found.Mark {
+		return text
+	}
+	return append([]byte(encoding.UTF8.Mark()), text...)
+}
+
+// mayBe reports whether the document, whose encoding is not certain, may be in another one.
+func (d *document) mayBe(said encoding.Encoding) bool {
+	return d.found.Encoding.IsLegacy() && slices.Contains(d.found.Decoding, said)
+}
+
+// changeable returns an error if the text of the document cannot be changed, because its encoding cannot be decoded.
+func (d *document) changeable() error {
+	if d.form.encoding != encoding.ISO2022 {
 		return nil
 	}
-	at := strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf })
-	if at < 0 {
+	return agenttool.Failure(agenttool.InvalidArguments, "encoding", d.path.Spelling+
+		" has the escapes of ISO-2022, which change the meaning of the bytes that follow: a change could damage them, so nothing was changed. "+
+		"Convert the file first (iconv -f iso-2022-jp -t utf-8), or give encoding \"utf-8\" if the escapes mean something else")
+}
+
+// admits returns an error if text has characters that are not ASCII, and the file's encoding is only the last guess: bytes that no other
+// encoding explains, or UTF-8 with damaged characters.
+func (d *document) admits(text string) error {
+	if !d.found.Mixed || d.said {
 		return nil
 	}
-	first, _ := utf8.DecodeRuneInString(s[at:])
-	if !looksLatin1(raw) {
-		return unencodable(first)
-	}
-	for _, r := range s[at:] {
-		if r > 0xff || r >= 0x80 && r < 0xa0 {
-			return unencodable(r)
+	for _, c := range text {
+		if c >= utf8.RuneSelf {
+			return agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
+				"%s is neither UTF-8 nor %s throughout, so %q (U+%04X) could only be written by a guess: nothing was changed; "+
+					"use ASCII, give the file's encoding, or convert the file first (iconv -f … -t utf-8)",
+				d.path.Spelling, d.found.Encoding, c, c))
 		}
 	}
 	return nil
 }
 
-func looksLatin1(raw []byte) bool {
-	for len(raw) > 0 {
-		r, size := utf8.DecodeRune(raw)
-		if size > 1 || r == utf8.RuneError && raw[0] < 0xa0 {
-			return false
-		}
-		raw = raw[size:]
+// splice returns raw with changes of its text. raw is the document, or a revision of it.
+func (d *document) splice(raw []byte, changes []encoding.Change) ([]byte, error) {
+	raw, err := d.found.Replace(raw, changes)
+	if cut, ok := errors.AsType[*encoding.CutError](err); ok {
+		return nil, d.unsafeChange(cut)
 	}
-	return true
+	if missing, ok := errors.AsType[*encoding.UnencodableError](err); ok {
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
+			"%q (U+%04X) cannot be written in %s, the encoding of %s: nothing was changed; "+
+				"use other characters, or convert the file first (iconv -f %s -t utf-8)",
+			missing.Rune, missing.Rune, missing.Encoding, d.path.Spelling, missing.Encoding))
+	}
+	return raw, err
 }
 
-// form describes the format of a file's content, which a change must preserve.
-type form struct {
-	binary       bool
-	encoding     encoding
-	bom          bool
-	lf, cr, crlf int64 // counts; each CRLF counts in all three
-	empty        bool  // no characters; there may be a byte order mark
-	last         byte  // of the text as UTF-8
+// unsafeChange is the error for a change that would cut a character.
+func (d *document) unsafeChange(cut *encoding.CutError) error {
+	what := fmt.Sprintf("a change begins or ends within a character of %s", cut.Encoding)
+	if cut.NewText {
+		what = fmt.Sprintf("the new text, written in %s, would be damaged in %s", cut.Shown, cut.Encoding)
+	}
+	remedy := "change all of the character"
+	if cut.Encoding != cut.Shown {
+		what += fmt.Sprintf(", and %s, shown as %s, may be in that encoding", d.path.Spelling, cut.Shown)
+		remedy = fmt.Sprintf("if you know the encoding, give it (encoding: %q or %q), else change more of the text around the place",
+			cut.Shown, cut.Encoding)
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "encoding", what+": nothing was changed; "+remedy)
+}
+
+// rewrite returns the bytes of a new text of the whole document. Lines that stay, and characters at both ends of lines that change, keep
+// their bytes.
+func (d *document) rewrite(text []byte) ([]byte, error) {
+	if d.isUTF8() {
+		return d.withMark(text), nil
+	}
+	start, oldEnd, newEnd := differing(d.text, text)
+	before, after := string(d.text[start:oldEnd]), string(text[start:newEnd])
+	lines := []encoding.Change{{Start: start, End: oldEnd, Text: after}}
+	if len(before) <= maxCompared && len(after) <= maxCompared {
+		lines = nil
+		for _, e := range lineEdits(before, after) {
+			lines = append(lines, encoding.Change{Start: start + e.Start, End: start + e.End, Text: e.New})
+		}
+	}
+	changes := encoding.Changes(d.text, lines)
+	for _, c := range changes {
+		if err := d.admits(c.Text); err != nil {
+			return nil, err
+		}
+	}
+	raw, err := d.splice(d.raw, changes)
+	if err != nil {
+		return nil, err
+	}
+	return raw, d.readsAs(raw, text)
+}
+
+// readsAs returns an error if the revised bytes would be shown as another text than the one that was meant, because they would be taken
+// for another encoding.
+func (d *document) readsAs(raw, text []byte) error {
+	found := encoding.Recognise(raw)
+	if d.said {
+		found = d.found
+	}
+	shown, ok := found.Text(raw)
+	if ok && bytes.Equal(shown, text) {
+		return nil
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
+		"after the change %s would be taken for %s instead of %s: nothing was changed; give encoding: %q to change it nevertheless",
+		d.path.Spelling, found.Encoding, d.found.Encoding, d.found.Encoding))
+}
+
+// encodeNew returns the bytes of a whole text in an encoding that is not that of the file, or of a new file. UTF-16 gets its byte order
+// mark, by which it is recognised.
+func encodeNew(said encoding.Encoding, text string) ([]byte, error) {
+	mark := said.Mark()
+	if !said.IsUTF16() || strings.HasPrefix(text, "\ufeff") {
+		mark = ""
+	}
+	raw, err := said.Encode([]byte(text))
+	if missing, ok := errors.AsType[*encoding.UnencodableError](err); ok {
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
+			"%q (U+%04X) cannot be written in %s: nothing was changed; use other characters or another encoding",
+			missing.Rune, missing.Rune, said))
+	}
+	return append([]byte(mark), raw...), err
 }

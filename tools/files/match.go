@@ -8,6 +8,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 )
 
 // The error for an ambiguous string counts up to maxCounted matches and names the lines of the first maxPlaces.
@@ -36,12 +37,12 @@ func (p pattern) next(text []byte, from int) int {
 	return -1
 }
 
-// apply returns text after the edit, and the number of replacements. text is the content of was, after the edits
-// before this one. Errors are of class invalid_arguments.
+// apply returns text after the edit, and its changes of the text. text is the content of was, after the edits before this one. Errors
+// are of class invalid_arguments.
 //
 // It searches for the string as given. If that does not match, and the text has CRLF (or only CR) and the string only
 // LF, it searches with the text's line endings.
-func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]byte, int, error) {
+func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]byte, []encoding.Change, error) {
 	f := was.form
 	wanted, replaced := pattern(e.OldString), newNewlines(e, f, text)
 	first := wanted.next(text, 0)
@@ -51,29 +52,32 @@ func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]b
 		first = wanted.next(text, 0)
 	}
 	if first < 0 {
-		return nil, 0, noMatch(text, e.OldString, f.terminator())
+		return nil, nil, noMatch(text, e.OldString, f.terminator())
 	}
 	if !e.ReplaceAll && wanted.next(text, first+1) >= 0 {
-		return nil, 0, manyMatches(text, wanted, f.terminator())
+		return nil, nil, manyMatches(text, wanted, f.terminator())
 	}
 	var out []byte
-	count, copied := 0, 0
+	var changes []encoding.Change
+	copied := 0
 	for at := first; at >= 0; at = wanted.next(text, copied) {
 		end := at + len(wanted)
 		out = append(out, text[copied:at]...)
-		out = append(out, replaced.fit(e.NewString, at, end)...)
+		fitted := replaced.fit(e.NewString, at, end)
+		out = append(out, fitted...)
 		copied = end
-		if count++; int64(len(out)) > was.limit {
-			return nil, 0, tooLarge("the edited file", int64(len(out)), was.limit)
+		changes = append(changes, encoding.Change{Start: at, End: end, Text: fitted})
+		if int64(len(out)) > was.limit {
+			return nil, nil, tooLarge("the edited file", int64(len(out)), was.limit)
 		}
-		if count%1024 == 0 && ctx.Err() != nil {
-			return nil, 0, ctx.Err()
+		if len(changes)%1024 == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
 		}
 		if !e.ReplaceAll {
 			break
 		}
 	}
-	return append(out, text[copied:]...), count, nil
+	return append(out, text[copied:]...), changes, nil
 }
 
 // onlyLF reports whether s has LF line endings and no others.

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 )
 
@@ -162,13 +163,13 @@ func (c *content) pageOf(ctx context.Context, r pageRequest) (*page, error) {
 		terminator: c.form.terminator(), stripCR: c.form.terminator() == '\n',
 		out: make([]byte, 0, min(2*min(c.size, int64(r.room)), int64(r.room))), // the size may be near the largest integer
 	}
-	d := decoder{encoding: c.form.encoding}
+	d := encoding.NewDecoder(c.form.encoding)
 	err := c.chunks(ctx, offset, func(chunk []byte, end bool) bool {
 		if offset == 0 && c.form.bom {
-			chunk = chunk[min(len(chunk), len(c.form.encoding.mark())):]
+			chunk = chunk[min(len(chunk), len(c.form.encoding.Mark())):]
 		}
 		offset = -1
-		return p.feed(d.next(chunk, end))
+		return p.feed(d.Next(chunk, end))
 	})
 	if err == nil && !p.full && !c.form.finalNewline() {
 		p.stripCR = false // text after the last terminator is a line without an end

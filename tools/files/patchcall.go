@@ -10,21 +10,26 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 )
 
 // patchInput is the normalised input of a patch.
 type patchInput struct {
-	Patch string `json:"patch"`
+	Patch    string `json:"patch"`
+	Encoding string `json:"encoding,omitempty"`
 }
 
 // bindPatch checks a patch and names all paths that it touches.
-func (t editTool) bindPatch(scope agenttool.Scope, text string) (agenttool.Call, error) {
+func (t editTool) bindPatch(scope agenttool.Scope, text, said string) (agenttool.Call, error) {
+	if _, err := parseEncoding(said, nil); err != nil {
+		return nil, err
+	}
 	sections, err := parsePatch(text)
 	if err != nil {
 		return nil, err
 	}
-	c := &patchCall{session: t.session, input: patchInput{text}, facts: readFacts()}
+	c := &patchCall{session: t.session, input: patchInput{text, said}, facts: readFacts()}
 	c.facts.ReadOnly, c.facts.Reads = agenttool.No, nil
 	for _, s := range sections {
 		if err := c.add(scope, s); err != nil {
@@ -69,7 +74,7 @@ func (c *patchCall) add(scope agenttool.Scope, s patchSection) error {
 	}
 	switch {
 	case s.kind == patchAdd:
-		c.steps = append(c.steps, patchStep{write: at, reviser: addReviser(s.text), from: -1})
+		c.steps = append(c.steps, patchStep{write: at, reviser: addReviser{s.text, c.input.Encoding}, from: -1})
 		return nil
 	case s.kind == patchDelete:
 		c.facts.Reads = append(c.facts.Reads, c.facts.Writes[at])
@@ -77,7 +82,7 @@ func (c *patchCall) add(scope agenttool.Scope, s patchSection) error {
 		return nil
 	}
 	c.facts.Reads = append(c.facts.Reads, c.facts.Writes[at])
-	update := hunkReviser{c.session, s.hunks}
+	update := hunkReviser{c.session, s.hunks, c.input.Encoding}
 	if s.moveTo == "" {
 		c.steps = append(c.steps, patchStep{write: at, reviser: update, from: -1})
 		return nil
@@ -104,13 +109,18 @@ func (c *patchCall) path(scope agenttool.Scope, spelling string) (int, error) {
 }
 
 // addReviser is the content of a file that does not exist yet.
-type addReviser string
+type addReviser struct{ text, encoding string }
 
 func (r addReviser) revise(_ context.Context, was *document) (revision, error) {
 	if was.exists {
 		return revision{}, existing(was)
 	}
-	return revision{raw: []byte(r), text: []byte(r)}, nil
+	said, err := parseEncoding(r.encoding, nil)
+	if err != nil || said == encoding.Binary {
+		return revision{raw: []byte(r.text), text: []byte(r.text)}, err
+	}
+	raw, err := encodeNew(said, r.text)
+	return revision{raw: raw, text: []byte(r.text)}, err
 }
 
 func existing(was *document) error {
@@ -119,17 +129,24 @@ func existing(was *document) error {
 
 // hunkReviser applies the hunks of a patch to a file.
 type hunkReviser struct {
-	session *session
-	hunks   []hunk
+	session  *session
+	hunks    []hunk
+	encoding string // empty: the content tells
 }
 
 func (r hunkReviser) revise(_ context.Context, was *document) (revision, error) {
-	switch {
-	case !was.exists:
+	if !was.exists {
 		return revision{}, r.session.notFound(was.path)
-	case was.form.binary:
+	}
+	if err := was.decodeAs(r.encoding); err != nil {
+		return revision{}, err
+	}
+	if was.form.binary {
 		return revision{}, agenttool.Failure(agenttool.InvalidArguments, "binary_file",
 			was.path.Spelling+" is binary (it holds NUL characters): a patch changes text only")
+	}
+	if err := was.changeable(); err != nil {
+		return revision{}, err
 	}
 	crlf, hunks := was.form.lineEnding() == "crlf", r.hunks
 	text := string(was.text)
@@ -143,11 +160,9 @@ func (r hunkReviser) revise(_ context.Context, was *document) (revision, error) 
 	if crlf {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	if err := was.form.admits(text, was.raw); err != nil {
-		return revision{}, err
-	}
-	raw, err := was.form.encode([]byte(text))
-	return revision{raw: raw, text: []byte(text), replacements: len(hunks)}, err
+	now := revision{text: []byte(text), replacements: len(hunks)}
+	now.raw, err = was.rewrite(now.text)
+	return now, err
 }
 
 // patchedFile is a file of a patch: its place, its content and its new content.

@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
@@ -35,10 +36,11 @@ func (readTool) Describe() agenttool.Description {
 
 // readInput is the input of read. Limit 0 means the default.
 type readInput struct {
-	Path   string `json:"path"`
-	Offset int64  `json:"offset,omitempty"` // 1-based; below 0 from the end
-	Limit  int64  `json:"limit,omitempty"`
-	Column int64  `json:"column,omitempty"` // 1-based, of the one line that is shown then; 0: whole lines
+	Path     string `json:"path"`
+	Offset   int64  `json:"offset,omitempty"` // 1-based; below 0 from the end
+	Limit    int64  `json:"limit,omitempty"`
+	Column   int64  `json:"column,omitempty"`   // 1-based, of the one line that is shown then; 0: whole lines
+	Encoding string `json:"encoding,omitempty"` // empty: the content tells
 }
 
 // reach returns the number of lines that must exist for a full page that is not the last. Counting from the end needs
@@ -56,6 +58,9 @@ func (in readInput) reach() int64 {
 func (t readTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := readInput{Offset: 1}
 	if err := agenttool.DecodeInput(input, &in); err != nil {
+		return nil, err
+	}
+	if _, err := parseEncoding(in.Encoding, nil); err != nil {
 		return nil, err
 	}
 	facts := readFacts()
@@ -142,11 +147,18 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	defer f.Close()
 	held, err := openContent(f)
+	said := encoding.Binary
 	if err == nil {
-		err = c.surveys.survey(ctx, held, c.input.reach())
+		said, err = parseEncoding(c.input.Encoding, held.head())
+	}
+	if err == nil {
+		err = c.surveys.survey(ctx, held, c.input.reach(), said)
 	}
 	if err != nil {
 		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
+	}
+	if held.malformed {
+		return agenttool.Output{}, notDecoded(c.spelling(), said, -1)
 	}
 	result := readResult{Path: c.input.Path, SizeBytes: held.size, Digest: held.digest}
 	out, err := c.show(ctx, held, result)
@@ -205,7 +217,7 @@ func (c *readCall) fileBlock(result readResult) agenttool.Content {
 
 // imageType returns the media type of a content that is an image and not text.
 func imageType(c *content) string {
-	if !c.form.binary && c.form.encoding != latin1 {
+	if !c.form.binary && !c.form.encoding.IsLegacy() {
 		return ""
 	}
 	switch media := http.DetectContentType(c.head()); media {
@@ -268,7 +280,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 	if shown.shown < total {
 		result.NextOffset = shown.shown + 1
 	}
-	text := strings.TrimSuffix(string(shown.out)+pageNotes(held, result.shownPage, shown.parts), "\n")
+	text := strings.TrimSuffix(string(shown.out)+c.pageNotes(held, result.shownPage, shown.parts), "\n")
 	if held.partial {
 		total = math.MaxInt64
 	}
@@ -313,12 +325,19 @@ func (p *shownPage) total() string {
 }
 
 // pageNotes returns remarks for a reader of the page. parts are the lines of which it shows a part.
-func pageNotes(c *content, shown *shownPage, parts []seen.Part) string {
+func (c *readCall) pageNotes(held *content, shown *shownPage, parts []seen.Part) string {
 	var notes string
-	if shown.Encoding == latin1 {
-		notes += "[not UTF-8: shown as " + string(latin1) + "]\n"
+	switch {
+	case shown.Encoding == encoding.ISO2022:
+		notes += "[iso-2022: shown as it is, not decoded; to change it, convert it first (iconv -f iso-2022-jp -t utf-8)]\n"
+	case c.input.Encoding != "":
+		notes += "[shown as " + shown.Encoding.String() + "]\n"
+	case shown.Encoding.IsLegacy():
+		notes += "[not UTF-8: taken for " + shown.Encoding.String() + "; if it looks wrong, give encoding]\n"
+	case shown.Encoding.IsUTF16() && !shown.BOM:
+		notes += "[" + shown.Encoding.String() + " without a byte order mark]\n"
 	}
-	if c.version == "" {
+	if held.version == "" {
 		notes += "[the file changed while it was read]\n"
 	}
 	if len(parts) > 0 {

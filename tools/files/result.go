@@ -1,5 +1,7 @@
 package files
 
+import "toolhost/tools/encoding"
+
 // readResult is the structured_content of read. The fields of shownPage are there for text only.
 type readResult struct {
 	Path      string `json:"path"`
@@ -21,8 +23,8 @@ type shownPage struct {
 
 // format is the encoding of a file and its ends of lines.
 type format struct {
-	Encoding   encoding `json:"encoding"`
-	LineEnding string   `json:"line_ending"`
+	Encoding   encoding.Encoding `json:"encoding"`
+	LineEnding string            `json:"line_ending"`
 }
 
 // coverage is the size of the text, as far as it was seen.

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"unicode/utf8"
+
+	"toolhost/tools/encoding"
 )
 
 const (
@@ -25,8 +27,9 @@ type scan struct {
 
 // newScan returns an empty scan of a file that begins with head, and reports whether the file may be UTF-8.
 func newScan(head []byte, stride int64) (scan, bool) {
-	encoding, bom := detectMark(head)
-	return scan{form: form{encoding: encoding, bom: bom, empty: true}, lines: lineIndex{stride: stride}}, encoding == utf8Text
+	mark := encoding.ByMark(head)
+	s := scan{form: form{encoding: encoding.UTF8, bom: mark == encoding.UTF8, empty: true}, lines: lineIndex{stride: stride}}
+	return s, !mark.IsUTF16()
 }
 
 // add appends the next piece of the file to the scan.
@@ -46,7 +49,7 @@ func (s *scan) add(p piece) {
 	s.form.last, s.form.empty = p.last, false
 	s.seen += p.size
 	if p.nul {
-		s.form.binary, s.form.encoding, s.form.bom = true, noEncoding, false
+		s.form.binary, s.form.encoding, s.form.bom = true, encoding.Binary, false
 	}
 }
 

@@ -5,12 +5,23 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+
+	"toolhost/tools/encoding"
 )
 
 // digestLimit is the largest size in bytes where the digest of the content identifies a file. The status identifies
 // larger files.
-// their status.
 const digestLimit = 32 << 20
+
+// form describes the format of a file's content, which a change must preserve.
+type form struct {
+	binary       bool // the encoding is binary
+	encoding     encoding.Encoding
+	bom          bool
+	lf, cr, crlf int64 // counts; each CRLF counts in all three
+	empty        bool  // no characters; there may be a byte order mark
+	last         byte  // of the text as UTF-8
+}
 
 // lineEnding names the line endings as in the result.
 func (f form) lineEnding() string {
@@ -54,17 +65,19 @@ func (f form) lines() int64 {
 }
 
 // survey determines the form of a content that is added chunk by chunk. The first chunk must have at least three
-// bytes, if the content does.
+// bytes, if the content does. It takes a content without a byte order mark for UTF-8, unless the encoding is said; doubtful tells when
+// that is not certain.
 type survey struct {
 	form
-	digest  hash.Hash // nil: not wanted
-	begun   bool
-	decoder decoder
+	said     encoding.Encoding // Binary: the content tells
+	doubtful bool              // the content is not UTF-8, or perhaps UTF-16 or ISO-2022: encoding.Detector decides, see settle
+	digest   hash.Hash         // nil: not wanted
+	decoder  *encoding.Decoder // nil: nothing was added yet
 }
 
 // newSurvey returns a survey of a file of size bytes.
-func newSurvey(size int64) *survey {
-	s := &survey{form: form{empty: true}}
+func newSurvey(size int64, said encoding.Encoding) *survey {
+	s := &survey{form: form{empty: true}, said: said}
 	if size <= digestLimit {
 		s.digest = sha256.New()
 	}
@@ -76,29 +89,43 @@ func (s *survey) add(chunk []byte, last bool) bool {
 	if s.digest != nil {
 		s.digest.Write(chunk)
 	}
-	if !s.begun {
-		s.begun = true
-		s.encoding, s.bom = detectMark(chunk)
-		s.decoder.encoding = s.encoding
-		if s.bom {
-			chunk = chunk[len(s.encoding.mark()):]
-		}
+	if s.decoder == nil {
+		chunk = s.begin(chunk)
 	}
-	if s.encoding == utf8Text && s.decoder.malformed { // one byte per character: only ASCII is counted
-		s.count(s.decoder.carry)
-		s.decoder.carry = nil
-		s.count(chunk)
-	} else {
-		s.count(s.decoder.next(chunk, last))
-	}
-	if last && s.decoder.malformed && !s.binary {
-		s.binary = s.encoding != utf8Text
-		s.encoding, s.bom = latin1, false
+	s.count(s.decoder.Next(chunk, last)) // malformed UTF-8 is passed on: ends of lines are the same bytes in the legacy encodings
+	certain := s.said != encoding.Binary || s.encoding.IsUTF16()
+	switch {
+	case !certain:
+		s.doubtful = s.doubtful || s.binary || bytes.IndexByte(chunk, escape) >= 0 || last && s.decoder.Malformed()
+	case s.said == encoding.Binary && last && s.decoder.Malformed():
+		s.binary = true
 	}
 	if s.binary {
-		s.encoding, s.bom = noEncoding, false
+		s.encoding, s.bom = encoding.Binary, false
 	}
 	return !s.binary || s.digest != nil
+}
+
+// escape begins the sequences of ISO-2022, and those of terminals.
+const escape = 0x1b
+
+// begin chooses the encoding by the first chunk, and returns it without a byte order mark.
+func (s *survey) begin(chunk []byte) []byte {
+	found := encoding.Said(s.said, chunk)
+	if s.said == encoding.Binary {
+		found = encoding.Said(encoding.ByMark(chunk), chunk)
+	}
+	if found.Encoding == encoding.Binary {
+		found.Encoding = encoding.UTF8
+	}
+	s.encoding, s.bom = found.Encoding, found.Mark
+	s.decoder = encoding.NewDecoder(s.encoding)
+	return found.Body(chunk)
+}
+
+// settle ends the doubt. The lines of a content in UTF-16 must be counted again.
+func (s *survey) settle(found encoding.Recognition) {
+	s.encoding, s.bom, s.binary = found.Encoding, found.Mark, found.Encoding == encoding.Binary
 }
 
 func (s *survey) count(text []byte) {
@@ -127,11 +154,21 @@ func (s *survey) sum() string {
 	return "sha256:" + hex.EncodeToString(s.digest.Sum(nil))
 }
 
-// inspect returns the form of a content in memory.
-func inspect(raw []byte) form {
-	s := newSurvey(digestLimit + 1)
+// inspect returns the form of a content in memory, and its encodings. said is Binary if the content tells.
+func inspect(raw []byte, said encoding.Encoding) (form, encoding.Recognition) {
+	s := newSurvey(digestLimit+1, said)
 	s.add(raw, true)
-	return s.form
+	found := encoding.Said(s.encoding, raw)
+	if !s.doubtful {
+		return s.form, found
+	}
+	found = encoding.Recognise(raw)
+	if found.Encoding.IsUTF16() {
+		s = newSurvey(digestLimit+1, found.Encoding)
+		s.add(raw, true)
+	}
+	s.settle(found)
+	return s.form, found
 }
 
 // digestOf returns the digest of raw, of any size.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"toolhost/tools/encoding"
 	"toolhost/tools/racy"
 )
 
@@ -47,10 +48,10 @@ func newSurveys() *surveys {
 }
 
 // survey fills in c.known. A large UTF-8 file is only scanned up to the end of line reach and the beginning of the
-// next line. A cached survey of the same state is reused.
-func (s *surveys) survey(ctx context.Context, c *content, reach int64) error {
-	if c.held != nil || c.size == math.MaxInt64 {
-		return c.survey(ctx)
+// next line. A cached survey of the same state is reused. said is the encoding, Binary if the content tells.
+func (s *surveys) survey(ctx context.Context, c *content, reach int64, said encoding.Encoding) error {
+	if c.held != nil || c.size == math.MaxInt64 || said != encoding.Binary {
+		return c.survey(ctx, said)
 	}
 	looked := s.now()
 	c.cachedSurvey = s.recall(c.identity)
@@ -59,7 +60,7 @@ func (s *surveys) survey(ctx context.Context, c *content, reach int64) error {
 	}
 	err := s.scan(ctx, c, reach)
 	if errors.Is(err, errNotUTF8) {
-		err = c.survey(ctx)
+		err = c.survey(ctx, said)
 	}
 	if err == nil && c.version != "" && !c.identity.racy(looked) {
 		s.keep(c)
@@ -83,7 +84,7 @@ func (s *surveys) scan(ctx context.Context, c *content, reach int64) error {
 	if err != nil {
 		return err
 	}
-	if seen.malformed && !seen.form.binary {
+	if seen.malformed || seen.form.binary {
 		return errNotUTF8
 	}
 	c.cachedSurvey = cachedSurvey{form: seen.form, partial: !ended, seen: seen.seen, index: seen.lines}

@@ -18,6 +18,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 	"toolhost/tools/racy"
 )
 
@@ -116,8 +117,8 @@ func TestPagesAreThoseOfAFreshSession(t *testing.T) {
 		{"cut in a character", lf, wide, 20, func(s string) []byte { return []byte(s + "\xe2\x82") }},
 		{"long lines", lf, wide, 20_000, nil},
 		{"bom", lf, ascii, 20, func(s string) []byte { return []byte("\ufeff" + s) }},
-		{"utf-16le", []string{"\n", "\r\n"}, wide, 20, func(s string) []byte { b, _ := form{encoding: utf16LE, bom: true}.encode([]byte(s)); return b }},
-		{"utf-16be", lf, wide, 20, func(s string) []byte { b, _ := form{encoding: utf16BE, bom: true}.encode([]byte(s)); return b }},
+		{"utf-16le", []string{"\n", "\r\n"}, wide, 20, func(s string) []byte { b, _ := encodeNew(encoding.UTF16LE, s); return b }},
+		{"utf-16be", lf, wide, 20, func(s string) []byte { b, _ := encodeNew(encoding.UTF16BE, s); return b }},
 		{"latin-1", lf, []string{"a", "\xe9", "\xfc", " "}, 20, nil},
 		{"binary", lf, []string{"a", "\x00"}, 20, nil},
 	}
@@ -188,7 +189,7 @@ func TestSurveyGoesOn(t *testing.T) {
 	f := must[*os.File](t)(os.Open(p.path("g")))
 	defer f.Close()
 	c := &content{file: f, size: 7 * memoryOnly, identity: before.identity}
-	if err := p.kept.survey(t.Context(), c, memoryOnly); err != nil {
+	if err := p.kept.survey(t.Context(), c, memoryOnly, encoding.Binary); err != nil {
 		t.Fatal(err)
 	}
 	if want := before.known.form.lf + c.seen - before.known.seen; c.form.lf != want || c.seen <= before.known.seen {
@@ -204,7 +205,7 @@ func TestGrowingFile(t *testing.T) {
 	defer f.Close()
 	c := must[*content](t)(openContent(f))
 	p.at("f", 7*memoryOnly, strings.Repeat("more\n", memoryOnly))
-	if err := p.kept.survey(t.Context(), c, math.MaxInt64); err != nil {
+	if err := p.kept.survey(t.Context(), c, math.MaxInt64, encoding.Binary); err != nil {
 		t.Fatal(err)
 	}
 	if c.total() != memoryOnly || c.partial || c.version != "" {
@@ -244,7 +245,7 @@ func TestChangedBeforeThePage(t *testing.T) {
 			f := must[*os.File](t)(call.open())
 			defer f.Close()
 			c := must[*content](t)(openContent(f))
-			if err := p.kept.survey(t.Context(), c, 1001); err != nil || c.version == "" {
+			if err := p.kept.survey(t.Context(), c, 1001, encoding.Binary); err != nil || c.version == "" {
 				t.Fatalf("version %q, %v", c.version, err)
 			}
 			p.at("f", 0, "\n\n")

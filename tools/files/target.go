@@ -12,6 +12,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
@@ -256,7 +257,7 @@ func (t *target) mode() uint32 { return uint32(t.stat.Mode) & 0o7777 }
 // document reads the target. It fails with errMoved if the target changes meanwhile.
 func (s *session) document(t *target) (*document, error) {
 	d := &document{path: t.path, exists: t.exists(), limit: s.options.share(8, maxDocument)}
-	d.form = inspect(nil)
+	d.form, d.found = inspect(nil, encoding.Binary)
 	if !d.exists {
 		return d, nil
 	}
@@ -264,9 +265,10 @@ func (s *session) document(t *target) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.raw, d.form, d.digest = raw, inspect(raw), digestOf(raw)
+	d.raw, d.digest = raw, digestOf(raw)
+	d.form, d.found = inspect(raw, encoding.Binary)
 	if !d.form.binary {
-		d.text = d.form.decode(raw)
+		d.text, _ = d.found.Text(raw)
 	}
 	d.version = d.digest
 	if len(raw) > digestLimit {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
@@ -31,6 +32,9 @@ func (writeTool) Describe() agenttool.Description {
 func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
 	in := writeInput{overwrite: t.options.Overwrite}
 	if err := agenttool.DecodeInput(input, &in); err != nil {
+		return nil, err
+	}
+	if _, err := parseEncoding(in.Encoding, nil); err != nil {
 		return nil, err
 	}
 	p, err := filePath(scope, in.Path)
@@ -63,6 +67,16 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	if int64(len(in.Content)) > was.limit {
 		return revision{}, tooLarge(was.path.Spelling, int64(len(in.Content)), was.limit)
 	}
+	said, err := parseEncoding(in.Encoding, was.raw)
+	if err != nil {
+		return revision{}, err
+	}
+	if said != encoding.Binary && said != was.found.Encoding && !was.mayBe(said) {
+		return in.convert(was, said)
+	}
+	if err := was.decodeAs(in.Encoding); err != nil {
+		return revision{}, err
+	}
 	plain := revision{raw: []byte(in.Content), text: []byte(in.Content)}
 	if len(was.raw) == 0 || bytes.Equal(was.raw, plain.raw) {
 		return plain, nil
@@ -71,19 +85,35 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 		return plain, in.mayReplace(was)
 	}
 	text, note := in.fit(was)
-	raw, err := was.form.encode(text)
-	if err == nil {
-		err = was.form.admits(string(text), was.raw)
-	}
-	if err == nil && bytes.Equal(raw, was.raw) {
-		return revision{raw: raw, text: text}, nil
+	if bytes.Equal(text, was.text) {
+		return revision{raw: was.raw, text: text}, nil
 	}
 	if known := in.mayReplace(was); known != nil {
 		return revision{}, known
 	}
-	if was.form.encoding == latin1 && note == "" {
-		note = "kept as one byte a character (not UTF-8)"
+	if err := was.changeable(); err != nil {
+		return revision{}, err
 	}
+	raw, err := was.rewrite(text)
+	if was.form.encoding.IsLegacy() && note == "" {
+		note = "kept as " + was.form.encoding.String() + " (not UTF-8)"
+	}
+	return revision{raw: raw, text: text, note: note}, err
+}
+
+// convert writes the content in another encoding than that of the file, or that of a new file.
+func (in writeInput) convert(was *document, said encoding.Encoding) (revision, error) {
+	if len(was.raw) > 0 {
+		if err := in.mayReplace(was); err != nil {
+			return revision{}, err
+		}
+	}
+	text := []byte(in.Content)
+	note := ""
+	if !was.form.binary {
+		text, note = in.fit(was)
+	}
+	raw, err := encodeNew(said, string(text))
 	return revision{raw: raw, text: text, note: note}, err
 }
 

@@ -118,7 +118,7 @@ func TestWriteKeepsTheForm(t *testing.T) {
 		{"bom and crlf", "\xef\xbb\xbfa\r\n", "b\n", "\xef\xbb\xbfb\r\n", "CRLF"},
 		{"utf-16le", "\xff\xfea\x00\r\x00\n\x00", "é😀\n", "\xff\xfe\xe9\x00=\xd8\x00\xde\r\x00\n\x00", "CRLF"},
 		{"utf-16be", "\xfe\xff\x00a", "b", "\xfe\xff\x00b", ""},
-		{"latin-1", "caf\xe9\n", "th\u00e9\n", "th\xe9\n", "one byte a character"},
+		{"latin-1", "caf\xe9\n", "th\u00e9\n", "th\xe9\n", "kept as windows-1252"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -145,10 +145,10 @@ func TestWriteKeepsTheForm(t *testing.T) {
 
 func TestWriteRefusesWhatTheEncodingCannotHold(t *testing.T) {
 	tests := []struct{ name, before, content string }{
-		{"not in latin-1", "caf\xe9\n", "5 €\n"},
+		{"not in windows-1252", "caf\xe9\n", "한 €\n"},
 		{"a control of latin-1", "caf\xe9\n", "x\u0093y\n"},
-		{"windows-1252", "\x93quoted\x94\n", "é\n"},
-		{"utf-8 with a stray byte", "caf\xc3\xa9 \xe9\n", "é\n"},
+		{"utf-8 with a stray byte", "caf\xc3\xa9 \xe9\n", "è\n"},
+		{"not in gbk", "\xc4\xe3\xba\xc3\n", "😀\n"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
