@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/usage"
 	"toolhost/settings"
@@ -19,6 +20,9 @@ func main() { os.Exit(run()) }
 // run executes the command line of the process and returns the exit code.
 func run() int {
 	memory.Start()
+	if os.Getenv("HOME") == "" { // services, containers and env -i start programs so
+		_ = os.Setenv("HOME", dirs.SystemHome()) // it fails for impossible names only
+	}
 	root := newRoot()
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) { // a shell asks; others need not pay for it
 		addCompletions(root)

@@ -100,6 +100,14 @@ func Own() []string {
 	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" })
 }
 
+// SystemHome is the home directory that the system has for this user, "/" for a user whom it does not know, as login(1) has it.
+func SystemHome() string {
+	if u, err := user.LookupId(strconv.Itoa(os.Geteuid())); err == nil && filepath.IsAbs(u.HomeDir) {
+		return u.HomeDir
+	}
+	return "/"
+}
+
 // Homes are the person's home directories as the environment and the system name them, without links.
 func Homes() []string {
 	var all []string
