@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
+	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/onecall"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/prune"
@@ -27,16 +29,17 @@ func newCall() *cobra.Command {
 		Use:        "call TOOL [INPUT]",
 		Short:      "Run one call and print its result",
 		SuggestFor: []string{"run", "exec", "invoke"},
-		Long: `call runs one tool with one input, a JSON object ("-" reads it from stdin), and prints the result for people; --json
-prints the invocation, the result and the persistence decision for programs. The calls of one day in one workspace
+		Long: `call runs one tool with one input, a JSON object ("-" reads it from stdin), and prints the result for people. For a tool that needs one
+text only, such as shell, the text itself will do. --json prints the invocation, the result and the persistence decision for programs. The calls of one day in one workspace
 share a session log. A command that would go on by itself ends with the call. A call that asks is asked about on the terminal.
 ` + exitCodes,
-		Example: `  toolhost call grep '{"pattern":"func main"}'
+		Example: `  toolhost call shell 'git status'
+  toolhost call grep '{"pattern":"func main"}'
   toolhost call shell '{"command":"go test ./..."}' --allow 'Shell(go test *)'
   toolhost call write - --allow 'Write(notes/**)' < input.json`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			input, err := callInput(args[1:], cmd.InOrStdin())
+			input, err := callInput(args[0], args[1:], cmd.InOrStdin())
 			if err != nil {
 				return err
 			}
@@ -77,11 +80,14 @@ share a session log. A command that would go on by itself ends with the call. A 
 	return cmd
 }
 
-func callInput(args []string, stdin io.Reader) ([]byte, error) {
+func callInput(tool string, args []string, stdin io.Reader) ([]byte, error) {
 	switch {
 	case len(args) == 0:
 		return []byte("{}"), nil
 	case args[0] != "-":
+		if name := onlyText(tool); name != "" && !strings.HasPrefix(strings.TrimSpace(args[0]), "{") {
+			return agenttool.Encode(map[string]string{name: args[0]})
+		}
 		return checkJSON([]byte(args[0]))
 	}
 	input, err := io.ReadAll(io.LimitReader(stdin, stdio.MaxLine+1))
@@ -92,6 +98,28 @@ func callInput(args []string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("the input on stdin is larger than %d bytes", stdio.MaxLine)
 	}
 	return checkJSON(input)
+}
+
+// onlyText is the member that a tool needs, if it needs one only and that is a text: shell's command, read's path, grep's pattern. "" is none.
+func onlyText(tool string) string {
+	for _, d := range builtin.Described() {
+		if d.Declaration.Name != tool && !slices.Contains(d.Declaration.Aliases, tool) {
+			continue
+		}
+		var schema struct {
+			Required   []string `json:"required"`
+			Properties map[string]struct {
+				Type any `json:"type"` // a name, or several
+			} `json:"properties"`
+		}
+		if json.Unmarshal(d.Interface.ModelInputSchema, &schema) != nil || len(schema.Required) != 1 {
+			return ""
+		}
+		if name := schema.Required[0]; schema.Properties[name].Type == "string" {
+			return name
+		}
+	}
+	return ""
 }
 
 func checkJSON(input []byte) ([]byte, error) {

@@ -26,8 +26,9 @@ func newLog() *cobra.Command {
 directory, or a log file; without one the last used session is meant.
 ` + exitCodes,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLogList(), newLogShow(), newLogFollow(), newLogGrep(), newLogStats(), newLogVerify(), newLogSign(), newLogRedact(), newLogPrune())
+	show := newLogShow()
+	cmd.RunE = show.RunE // of the last used session
+	cmd.AddCommand(newLogList(), show, newLogFollow(), newLogGrep(), newLogStats(), newLogVerify(), newLogSign(), newLogRedact(), newLogPrune())
 	return cmd
 }
