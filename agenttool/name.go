@@ -33,6 +33,20 @@ func PrintPath(path string) string {
 
 // QuotePath returns $'…', with each byte that does not print as \xHH. Bash reads it as the same path.
 func QuotePath(path string) string {
+	return quotePath(path, func(r rune) bool { return !unicode.IsPrint(r) || unicode.Is(unicode.Bidi_Control, r) })
+}
+
+// EscapePath returns a path in ASCII alone: itself, or $'…' with each other byte as \xHH. It tells paths apart that look the same.
+func EscapePath(path string) string {
+	beyond := func(r rune) bool { return r >= utf8.RuneSelf || !unicode.IsPrint(r) }
+	if !strings.ContainsFunc(path, beyond) {
+		return SpellPath(path)
+	}
+	return quotePath(path, beyond)
+}
+
+// quotePath returns $'…', with each byte that is not UTF-8 or of a character that is escaped as \xHH.
+func quotePath(path string, escaped func(rune) bool) string {
 	const hex = "0123456789abcdef"
 	b := append(make([]byte, 0, len(path)+8), "$'"...)
 	for len(path) > 0 {
@@ -42,7 +56,7 @@ func QuotePath(path string) string {
 			b = append(b, '\\', path[0])
 		case r == '\n':
 			b = append(b, `\n`...)
-		case r == utf8.RuneError || !unicode.IsPrint(r) || unicode.Is(unicode.Bidi_Control, r):
+		case r == utf8.RuneError || escaped(r):
 			for i := range size {
 				b = append(b, '\\', 'x', hex[path[i]>>4], hex[path[i]&15])
 			}

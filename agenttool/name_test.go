@@ -20,7 +20,7 @@ func FuzzPathSpelling(f *testing.F) {
 		f.Add(path)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
-		for _, spelt := range []string{agenttool.SpellPath(path), agenttool.PrintPath(path), agenttool.QuotePath(path)} {
+		for _, spelt := range []string{agenttool.SpellPath(path), agenttool.PrintPath(path), agenttool.QuotePath(path), agenttool.EscapePath(path)} {
 			if !utf8.ValidString(spelt) || agenttool.ParsePath(spelt) != path {
 				t.Errorf("%q is spelt %q, which means %q", path, spelt, agenttool.ParsePath(spelt))
 			}

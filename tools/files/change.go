@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
@@ -107,6 +106,9 @@ func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
 		c.remember(t, was, was.version)
 		return unchanged(was, result), nil
 	}
+	if same, ok := c.workspace.Lookalike(t.path); ok && !was.exists {
+		now.note = addNote(now.note, same.Beside())
+	}
 	inPlace, err := t.commit(c.session, now.raw, was.raw)
 	if err != nil {
 		return agenttool.Output{}, err
@@ -152,17 +154,22 @@ func outcome(was *document, now revision) changeResult {
 
 // notes returns further remarks about a change.
 func notes(now revision, inPlace string, d difference) string {
-	var all []string
-	if now.note != "" {
-		all = append(all, now.note)
-	}
+	all := now.note
 	if inPlace != "" {
-		all = append(all, "written in place: "+inPlace)
+		all = addNote(all, "written in place: "+inPlace)
 	}
 	if d.cut {
-		all = append(all, "the diff is not complete")
+		all = addNote(all, "the diff is not complete")
 	}
-	return strings.Join(all, "; ")
+	return all
+}
+
+// addNote adds a remark to others.
+func addNote(all, note string) string {
+	if all == "" {
+		return note
+	}
+	return all + "; " + note
 }
 
 // unchanged reports that the file already has the new content.

@@ -88,7 +88,9 @@ const maxNames = 5000
 // notFound returns the error for a missing file, with similar names in its directory.
 func (s *session) notFound(p agenttool.Path) error {
 	message := p.Spelling + " does not exist"
-	if near := s.nearNames(p); len(near) > 0 {
+	if same, ok := s.workspace.SameName(p); ok {
+		message += same.Hint()
+	} else if near := s.nearNames(p); len(near) > 0 {
 		message += "; similar names beside it: " + strings.Join(near, ", ")
 	} else {
 		message += ": search for it with glob"

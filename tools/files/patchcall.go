@@ -266,6 +266,9 @@ func (c *patchCall) commit(f *patchedFile) error {
 	if f.was.exists && slices.Equal(f.was.raw, f.now.raw) {
 		return nil
 	}
+	if same, ok := c.workspace.Lookalike(f.target.path); ok && !f.was.exists {
+		f.now.note = same.Beside()
+	}
 	if _, err := f.target.commit(c.session, f.now.raw, f.was.raw); err != nil {
 		return err
 	}
@@ -355,7 +358,11 @@ func patchReport(files []*patchedFile) agenttool.Output {
 		case !f.was.exists:
 			what = "created"
 		}
-		lines = append(lines, fmt.Sprintf("%s %s: +%d −%d lines", what, f.target.path.Spelling, d.added, d.removed))
+		line := fmt.Sprintf("%s %s: +%d −%d lines", what, f.target.path.Spelling, d.added, d.removed)
+		if f.now.note != "" {
+			line += " (" + f.now.note + ")"
+		}
+		lines = append(lines, line)
 		diff.WriteString(d.text)
 	}
 	result.Note = strings.Join(lines, "; ")

@@ -272,7 +272,7 @@ func TestReadImage(t *testing.T) {
 
 func TestReadRefuses(t *testing.T) {
 	p := newProject(t, Options{})
-	for _, name := range []string{"d/main.go", "d/main_test.go", "d/Makefile", "d/other"} {
+	for _, name := range []string{"d/main.go", "d/main_test.go", "d/Makefile", "d/other", "d/cafe\u0301.go"} {
 		p.put(name, "x")
 	}
 	if err := syscall.Mkfifo(p.path("fifo"), 0o600); err != nil {
@@ -288,6 +288,8 @@ func TestReadRefuses(t *testing.T) {
 		{"the root", ".", "is_directory", []string{"glob"}},
 		{"missing", "d/man.go", "not_found", []string{"d/man.go does not exist", "d/main.go"}},
 		{"missing, nothing near", "d/zzzzzz", "not_found", []string{"glob"}},
+		{"missing in this Unicode form", "d/caf\u00e9.go", "not_found", []string{"; the same name in another Unicode form does: $'d/cafe\\xcc\\x81.go'"}},
+		{"missing in this case", "D/Main.go", "not_found", []string{"; the same name in other letter case does: d/main.go"}},
 		{"missing directory", "e/main.go", "not_found", []string{"does not exist"}},
 		{"FIFO", "fifo", "not_a_file", []string{"a FIFO"}},
 		{"below a file", "d/other/x", "path_unresolvable", nil},

@@ -146,3 +146,30 @@ func TestWayOnForASmallCaller(t *testing.T) {
 	_, err = p.write("f", "new")
 	wantError(t, err, agenttool.InvalidArguments, "not_read", "line 1 not shown in full")
 }
+
+// A file that is made beside one whose name reads the same is made, and the result says so: it is often a mistake.
+func TestNewFileBesideItsDouble(t *testing.T) {
+	const note = `beside it is the same name in another Unicode form: $'cafe\xcc\x81.txt'`
+	p := newProject(t, Options{})
+	p.put("cafe\u0301.txt", "old\n")
+	_, err := p.edit("caf\u00e9.txt", "old", "new")
+	wantError(t, err, agenttool.InvalidArguments, "not_found", `the same name in another Unicode form does: $'cafe\xcc\x81.txt'`)
+	if _, err := p.edit(`$'cafe\xcc\x81.txt'`, "old", "new"); err != nil || p.get("cafe\u0301.txt") != "new\n" {
+		t.Errorf("the spelling does not work: %v", err)
+	}
+	if r, err := p.write("caf\u00e9.txt", "x\n"); err != nil || !r.Created || r.Note != note {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := p.write("caf\u00e9.txt", "y\n"); err != nil || r.Note != "" {
+		t.Errorf("a later write: %+v, %v", r, err)
+	}
+	if r, err := p.write("Caf\u00e8.txt", "x\n"); err != nil || r.Note != "" {
+		t.Errorf("a name of its own: %+v, %v", r, err)
+	}
+	p = newProject(t, Options{})
+	p.put("cafe\u0301.txt", "old\n")
+	out, err := p.run("edit", in{"patch": "*** Begin Patch\n*** Add File: caf\u00e9.txt\n+x\n*** End Patch\n"})
+	if err != nil || !strings.Contains(out.Content[0].Text, "created caf\u00e9.txt: +1 −0 lines ("+note+")") {
+		t.Errorf("a patch: %v, %v", out.Content, err)
+	}
+}

@@ -40,7 +40,7 @@ func readOnly(root agenttool.Path) agenttool.Facts {
 func openRoot(w *workspace.Workspace, root agenttool.Path) (*workspace.Dir, *os.File, error) {
 	dir, err := w.OpenDir(root)
 	if err == nil || !errors.Is(err, syscall.ENOTDIR) {
-		return dir, nil, err
+		return dir, nil, w.Suggest(root, err)
 	}
 	f, err := w.OpenFile(root)
 	return nil, f, err

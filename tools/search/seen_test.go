@@ -53,3 +53,15 @@ func TestGrepShowsLines(t *testing.T) {
 		})
 	}
 }
+
+// A search in a directory whose name is stored in another Unicode form says how to name it.
+func TestSearchRootInAnotherForm(t *testing.T) {
+	tr := plant(t, map[string]string{"cafe\u0301/a.txt": "needle\n"})
+	for _, tool := range []agenttool.Tool{tr.newGrep(), tr.newGlob()} {
+		e := tr.fail(t, tool, map[string]string{"pattern": "a", "path": "caf\u00e9"})
+		if e.Code != "not_found" || !strings.Contains(e.Message, `; the same name in another Unicode form does: $'cafe\xcc\x81'`) {
+			t.Errorf("%+v", e)
+		}
+		tr.must(t, tool, map[string]string{"pattern": "a*", "path": `$'cafe\xcc\x81'`})
+	}
+}

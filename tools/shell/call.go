@@ -59,7 +59,8 @@ func (c *call) openDir() (*workspace.Dir, error) {
 		e.Pointer, e.BlockedPath = "/cwd", cwd.Resolved
 		return nil, e
 	}
-	return c.tool.w.OpenDir(cwd)
+	dir, err := c.tool.w.OpenDir(cwd)
+	return dir, c.tool.w.Suggest(cwd, err)
 }
 
 // Run starts the command as a job and waits until it exits, its timeout_ms is over, or it waits for input. In the

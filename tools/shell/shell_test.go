@@ -299,3 +299,20 @@ func TestBashIsFoundOutsideTheWorkspaceOnly(t *testing.T) {
 		t.Errorf("searchPath = %q, want %q", got, want)
 	}
 }
+
+// A working directory whose name is stored in another Unicode form is named as the tools take it.
+func TestWorkingDirInAnotherForm(t *testing.T) {
+	b := newBench(t, Options{})
+	if err := os.Mkdir(filepath.Join(b.dir, "cafe\u0301"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	call := b.bind(t, map[string]any{"command": "true", "cwd": "caf\u00e9"})
+	err := call.(agenttool.Preflighter).Preflight(t.Context())
+	if err == nil || !strings.Contains(err.Error(), `the same name in another Unicode form does: $'cafe\xcc\x81'`) {
+		t.Errorf("%v", err)
+	}
+	call = b.bind(t, map[string]any{"command": "true", "cwd": `$'cafe\xcc\x81'`})
+	if err := call.(agenttool.Preflighter).Preflight(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
