@@ -185,6 +185,10 @@ func (r editReviser) named(err error, file string, index int) error {
 		where = fmt.Sprintf("%s, edits[%d]", file, index)
 		clear.Pointer = strings.Replace(clear.Pointer, "/old_string", fmt.Sprintf("/edits/%d/old_string", index), 1)
 	}
-	clear.Message = where + ": " + clear.Message + "; nothing was changed"
+	message, details, _ := strings.Cut(clear.Message, "\n")
+	clear.Message = where + ": " + message + "; nothing was changed"
+	if details != "" {
+		clear.Message += "\n" + details
+	}
 	return &clear
 }

@@ -103,10 +103,12 @@ func TestEditRefuses(t *testing.T) {
 		words  []string
 	}{
 		{"no match", "func main() {\n\tprintln()\n}\n", one("func mian() {", "x"), "no_match",
-			[]string{"f: ", "0 matches", `line is 1: "func main() {"`, "nothing was changed"}},
-		{"white space", "a\n\tif x  {\n", one("    if x {", "x"), "no_match", []string{"line is 2", "white space"}},
+			[]string{"f: ", "0 matches", "nearest place: line 1", "func main() {", "nothing was changed"}},
+		{"white space", "a\n\tif x  {\n", one("    if x {", "x"), "no_match", []string{"line 2", "→if·x··{", "····if·x·{"}},
 		{"nothing near", "completely different\n", one("zzz", "x"), "no_match", []string{"0 matches"}},
 		{"several", "x\ny\nx\nx\n", one("x", "z"), "many_matches", []string{"3 times", "lines 1, 3, 4", "replace_all"}},
+		{"several, with others above", "a:\n\tx\nb:\n\tx\n", one("x", "z"), "many_matches", []string{"\nabove line 2: a:\nabove line 4: b:"}},
+		{"several, with others below", "f()\n}\na\nf()\n}\nb\n", one("f()\n}\n", "z"), "many_matches", []string{"\nbelow line 1: a\nbelow line 4: b"}},
 		{"overlapping", "aaa", one("aa", "z"), "many_matches", []string{"2 times"}},
 		{"very many", strings.Repeat("x", 5000), one("x", "z"), "many_matches", []string{"at least 1,000 times", "…"}},
 		{"second of two", "a\n", append(one("a", "b"), one("a", "c")...), "no_match", []string{"f, edits[1]: "}},

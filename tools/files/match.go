@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolhost/agenttool"
@@ -11,10 +12,13 @@ import (
 	"toolhost/tools/encoding"
 )
 
-// The error for an ambiguous string counts up to maxCounted matches and names the lines of the first maxPlaces.
+// The error for an ambiguous string counts up to maxCounted matches, names the lines of the first maxPlaces, and shows a line beside the
+// first maxBeside.
 const (
-	maxPlaces  = 10
-	maxCounted = 1000
+	maxPlaces   = 10
+	maxCounted  = 1000
+	maxBeside   = 3
+	besideBytes = 240 // of a line
 )
 
 // pattern is a string to search for in a text.
@@ -52,7 +56,7 @@ func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]b
 		first = wanted.next(text, 0)
 	}
 	if first < 0 {
-		return nil, nil, noMatch(text, e.OldString, f.terminator())
+		return nil, nil, noMatch(text, e, f)
 	}
 	if !e.ReplaceAll && wanted.next(text, first+1) >= 0 {
 		return nil, nil, manyMatches(text, wanted, f.terminator())
@@ -148,29 +152,35 @@ func (n *newlines) near(start, end int) string {
 	return "\n"
 }
 
-// noMatch returns the error for a missing old_string, with the most similar line.
-func noMatch(text []byte, old string, terminator byte) error {
+// noMatch returns the error for a missing old_string, with what differs at the most similar place.
+func noMatch(text []byte, e replacement, f form) error {
+	newline := f.foreignNewline()
+	if newline == "" {
+		newline = "\n"
+	}
 	message := "old_string was not found (0 matches)"
-	if near, ok := nearest(text, old, terminator); ok {
-		message += fmt.Sprintf("; the nearest line is %d: %q", near.number, near.line)
-		if near.spaces {
-			message += " (its first line is there: compare white space and the lines that follow)"
-		}
+	if m, ok := explain(text, e.OldString, e.NewString, "old_string", newline, false); ok {
+		message += "\n" + m.message("old_string")
 	} else {
 		message += ": read the file again and copy the text as it is"
 	}
 	return agenttool.Failure(agenttool.InvalidArguments, "no_match", message).In("/old_string")
 }
 
-// manyMatches returns the error for an ambiguous string, with the places of its matches.
+// manyMatches returns the error for an ambiguous string, with the places of its matches and, if it tells the first ones apart, the line above
+// or below each.
 func manyMatches(text []byte, p pattern, terminator byte) error {
 	found, line, counted := 0, 1, 0
-	var places []string
+	var places, above, below []string
 	for at := p.next(text, 0); at >= 0 && found < maxCounted; at = p.next(text, at+1) {
 		if found++; len(places) < maxPlaces {
 			line += bytes.Count(text[counted:at], []byte{terminator})
 			counted = at
 			places = append(places, fmt.Sprint(line))
+		}
+		if len(above) < maxBeside {
+			above = append(above, lineAbove(text, at, terminator))
+			below = append(below, lineBelow(text, at+len(p), terminator))
 		}
 	}
 	if found > maxPlaces {
@@ -180,9 +190,48 @@ func manyMatches(text []byte, p pattern, terminator byte) error {
 	if found == maxCounted {
 		times = "at least " + times
 	}
-	return agenttool.Failure(agenttool.InvalidArguments, "many_matches", fmt.Sprintf(
-		"old_string was found %s times (lines %s): add lines around it until it is unique, or set replace_all",
-		times, strings.Join(places, ", "))).In("/old_string")
+	message := fmt.Sprintf("old_string was found %s times (lines %s): add lines around it until it is unique, or set replace_all",
+		times, strings.Join(places, ", "))
+	beside, where := above, "above"
+	if !distinct(above) {
+		beside, where = below, "below"
+	}
+	if distinct(beside) {
+		for i, line := range beside {
+			message += fmt.Sprintf("\n%s line %s: %s", where, places[i], clip(line))
+		}
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "many_matches", message).In("/old_string")
+}
+
+// lineAbove returns the end of the line above the one that an offset is in.
+func lineAbove(text []byte, at int, terminator byte) string {
+	end := bytes.LastIndexByte(text[:at], terminator)
+	if end < 0 {
+		return ""
+	}
+	begin := max(bytes.LastIndexByte(text[:end], terminator)+1, end-besideBytes)
+	return strings.ToValidUTF8(strings.TrimSuffix(string(text[begin:end]), "\r"), "")
+}
+
+// lineBelow returns the beginning of the line below the one that ends a match at an offset.
+func lineBelow(text []byte, at int, terminator byte) string {
+	begin := bytes.IndexByte(text[max(at-1, 0):], terminator) + max(at-1, 0) + 1
+	if begin <= max(at-1, 0) {
+		return ""
+	}
+	line, _, _ := bytes.Cut(text[begin:min(len(text), begin+besideBytes)], []byte{terminator})
+	return strings.ToValidUTF8(strings.TrimSuffix(string(line), "\r"), "")
+}
+
+// distinct reports whether all lines hold something and no two are the same.
+func distinct(lines []string) bool {
+	for i, line := range lines {
+		if strings.TrimSpace(line) == "" || slices.Contains(lines[:i], line) {
+			return false
+		}
+	}
+	return true
 }
 
 // replacement is one edit.

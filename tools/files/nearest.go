@@ -1,64 +1,186 @@
 package files
 
 import (
-	"bytes"
-	"strings"
+	"unicode"
+	"unicode/utf8"
 
-	"toolhost/agenttool/cut"
+	"golang.org/x/text/unicode/norm"
 )
 
-const (
-	nearestLines = 20_000  // lines that are compared
-	nearestBytes = 2 << 20 // and bytes
-	nearestWidth = 200     // bytes of a line to compare and quote
-)
+// nearestCharacters is how many characters of a string its place in a text is searched by.
+const nearestCharacters = 32 << 10
 
-// likeness is a line of a text that is similar to a string.
-type likeness struct {
-	number int
-	line   string
-	spaces bool // differs in white space only
-}
-
-// nearest returns the line of text that is most similar to the first non-blank line of old, among the first lines of
-// the text. ok is false if none is similar.
-func nearest(text []byte, old string, terminator byte) (best likeness, ok bool) {
-	wanted := firstLine(old)
-	if wanted == "" {
-		return best, false
+// nearest returns the part of text that is most like old, as byte offsets. ok is false if no part is.
+//
+// It moves a window over the text and counts what the window has in common with old: short runs of characters in the form of [fold],
+// so that white space, case, accents and the style of quotes do not matter. Time is linear in both sizes; memory is about 2 MiB.
+func nearest(text []byte, old string) (from, to int, ok bool) {
+	wanted := folded(old, nearestCharacters)
+	if len(wanted) == 0 {
+		return 0, 0, false
 	}
-	squeezed, grams, score := squeeze(wanted), newBigrams(wanted), 0.5
-	text = text[:min(len(text), nearestBytes)]
-	for number := 1; number <= nearestLines && len(text) > 0; number++ {
-		line, rest, _ := bytes.Cut(text, []byte{terminator})
-		text = rest
-		candidate := strings.TrimSpace(cut.Head(string(line), nearestWidth))
-		if candidate == "" {
+	length := 5
+	switch {
+	case len(wanted) <= 8:
+		length = min(2, len(wanted))
+	case len(wanted) <= 64:
+		length = 3
+	}
+	var wants, has [1 << 16]int32 // how often each run occurs in old and in the window
+	runs := runHash{length: length}
+	for _, r := range wanted {
+		if hash, whole := runs.add(r, 0); whole {
+			wants[hash]++
+		}
+	}
+	type run struct {
+		hash uint16
+		at   int
+	}
+	window := make([]run, len(wanted)-length+1) // a ring
+	next, filled, common, most := 0, false, 0, 0
+	runs = runHash{length: length}
+	for at := 0; at < len(text); {
+		r, size := rune(text[at]), 1
+		if r < utf8.RuneSelf {
+			r = foldASCII(r)
+		} else {
+			r, size = utf8.DecodeRune(text[at:])
+			r = fold(r)
+		}
+		at += size
+		if r < 0 {
 			continue
 		}
-		if squeeze(candidate) == squeezed {
-			return likeness{number, candidate, true}, true
+		hash, whole := runs.add(r, at-size)
+		if !whole {
+			continue
 		}
-		if s := grams.similarity(candidate); s >= score {
-			score = s + 1e-9
-			best, ok = likeness{number: number, line: candidate}, true
+		if filled {
+			if leaves := window[next].hash; wants[leaves] > 0 {
+				if has[leaves] <= wants[leaves] {
+					common--
+				}
+				has[leaves]--
+			}
+		}
+		window[next] = run{hash, runs.start()}
+		if next++; next == len(window) {
+			next, filled = 0, true
+		}
+		if wants[hash] == 0 {
+			continue
+		}
+		if has[hash]++; has[hash] <= wants[hash] {
+			common++
+		}
+		if common > most {
+			most, from, to = common, window[0].at, at
+			if filled {
+				from = window[next].at
+			}
 		}
 	}
-	return best, ok
+	return from, to, 100*most >= 35*len(window)
 }
 
-// firstLine returns the first non-blank line of s, trimmed and cut to nearestWidth.
-func firstLine(s string) string {
-	for line := range strings.SplitSeq(s, "\n") {
-		if line = strings.TrimSpace(line); line != "" {
-			return cut.Head(line, nearestWidth)
+// runHash computes a hash of the last characters of a text.
+type runHash struct {
+	length int // of a run, at most 5
+	count  int
+	sum    uint32
+	last   [5]rune
+	at     [5]int // their offsets
+}
+
+// add appends a character. It returns the hash of the run that ends with it; whole is false before there is one.
+func (h *runHash) add(r rune, at int) (hash uint16, whole bool) {
+	const factor = 0x01000193
+	slot := h.count % h.length
+	leaves := uint32(h.last[slot])
+	for range h.length {
+		leaves *= factor
+	}
+	h.sum = h.sum*factor + uint32(r) - leaves
+	h.last[slot], h.at[slot] = r, at
+	h.count++
+	return uint16(h.sum * 0x9e3779b1 >> 16), h.count >= h.length
+}
+
+// start returns the offset of the first character of the last run.
+func (h *runHash) start() int { return h.at[h.count%h.length] }
+
+// folded returns the first characters of s in the form of [fold].
+func folded(s string, most int) []rune {
+	var out []rune
+	for _, r := range s {
+		if len(out) == most {
+			break
+		}
+		if r = fold(r); r >= 0 {
+			out = append(out, r)
 		}
 	}
-	return ""
+	return out
 }
 
-// squeeze drops all white space.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+// fold returns the form of a character in which texts are compared that should be equal to the eye: a small letter without accents, one
+// sort of quote, one of dash. It returns -1 for white space, marks, backslashes and what does not show.
+func fold(r rune) rune {
+	if r < utf8.RuneSelf {
+		return foldASCII(r)
+	}
+	if plain, ok := typography[r]; ok {
+		return foldASCII(rune(plain[0]))
+	}
+	if isBlank(r) || isInvisible(r) || unicode.Is(unicode.Mn, r) {
+		return -1
+	}
+	if r >= 0xac00 && r <= 0xd7a3 { // a syllable of Hangul: its first letter
+		return 0x1100 + (r-0xac00)/588
+	}
+	if r >= 0x1160 && r <= 0x11ff { // the other letters
+		return -1
+	}
+	var buf [utf8.UTFMax]byte
+	n := utf8.EncodeRune(buf[:], r)
+	if parts := norm.NFD.Properties(buf[:n]).Decomposition(); len(parts) > 0 {
+		r, _ = utf8.DecodeRune(parts)
+	}
+	if r < utf8.RuneSelf {
+		return foldASCII(r)
+	}
+	return unicode.ToLower(r)
+}
+
+func foldASCII(r rune) rune {
+	switch {
+	case r <= ' ' || r == '\\' || r == 0x7f:
+		return -1
+	case r >= 'A' && r <= 'Z':
+		return r + 'a' - 'A'
+	case r == '\'' || r == '`':
+		return '"'
+	}
+	return r
+}
+
+// typography maps characters that word processors write to those of a keyboard.
+var typography = map[rune]string{
+	'‘': "'", '’': "'", '‚': "'", '‛': "'", '′': "'", 'ʼ': "'", '´': "'",
+	'“': `"`, '”': `"`, '„': `"`, '‟': `"`, '″': `"`, '«': `"`, '»': `"`,
+	'‐': "-", '‑': "-", '‒': "-", '–': "-", '—': "-", '―': "-", '−': "-", '…': "...",
+}
+
+// isBlank reports whether r is white space within a line.
+func isBlank(r rune) bool {
+	return r == ' ' || r == '\t' || r >= utf8.RuneSelf && (unicode.Is(unicode.Zs, r) || r == '\u0085' || r == '\u2028' || r == '\u2029')
+}
+
+// isInvisible reports whether r takes no place where it stands.
+func isInvisible(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
+}
 
 // bigrams counts the pairs of adjacent bytes of a string, including one that ends with its first byte.
 type bigrams struct {
@@ -86,7 +208,7 @@ func (g *bigrams) similarity(s string) float64 {
 	if g.total+len(s) == 0 {
 		return 0
 	}
-	shared := make([]int, 0, nearestWidth)
+	shared := make([]int, 0, 256)
 	for i := range len(s) {
 		if pair := pairAt(s, i); g.left[pair] > 0 {
 			g.left[pair]--

@@ -26,6 +26,18 @@ func TestApplyHunks(t *testing.T) {
 		{"all of it", "a\n", "-a", ""},
 		{"not there", text, "-nothing\n+x", "error"},
 		{"no such line above", text, "@@ func c() {\n-\treturn 1", "error"},
+		{"a unified header", "a\nb\na\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c", "a\nc\na\nb\n"},
+		{"a unified header, second place", "a\nb\na\nb\n", "@@ -3,2 +3,2 @@ func x() {\n a\n-b\n+c", "a\nb\na\nc\n"},
+		{"a unified header, one place elsewhere", "x\na\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c", "x\na\nc\n"},
+		{"a unified header, two places elsewhere", "x\na\nb\na\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c", "error"},
+		{"two unified headers", text, "@@ -1,3 +1,3 @@\n func a() {\n-\treturn 1\n+\treturn 2\n }\n@@ -6 +6 @@\n-\treturn 1\n+\treturn 3", "func a() {\n\treturn 2\n}\n\nfunc b() {\n\treturn 3\n}\n"},
+		{"a unified header that only adds", "a\nb\n", "@@ -1,0 +2 @@\n+x", "error"},
+		{"a unified header that only adds at the top", "a\nb\n", "@@ -0,0 +1 @@\n+x", "error"},
+		{"a unified header for an empty file", "", "@@ -0,0 +1 @@\n+x", "x\n"},
+		{"the names of a unified diff", "a\n", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b", "b\n"},
+		{"no final line end, as before", "a\nb", "@@ -1,2 +1,2 @@\n-a\n+c\n b\n\\ No newline at end of file", "c\nb"},
+		{"closed header", text, "@@ func b() { @@\n-\treturn 1\n+\treturn 2", "func a() {\n\treturn 1\n}\n\nfunc b() {\n\treturn 2\n}\n"},
+		{"context stays as it is", "a  \r\nb\nc \n", " a\n-b\n+x\n c", "a  \r\nx\nc \n"},
 		{"behind the first only", "a\nb\n", "-b\n+x\n@@\n-a\n+y", "error"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -41,11 +53,51 @@ func TestApplyHunks(t *testing.T) {
 	}
 }
 
+// TestHunksThatDoNotFit: the error shows the line that differs, of all lines of the hunk, or where the lines stand.
+func TestHunksThatDoNotFit(t *testing.T) {
+	text := strings.ReplaceAll(program, `\u00e9`, "é")
+	whole := " " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n ") + "\n+// end"
+	for _, tt := range []struct {
+		name, text, patch string
+		words             []string
+	}{
+		{"a hunk of 21 lines", text, strings.Replace(whole, "panic(err)", "panic(e)", 1),
+			[]string{"line 1, first difference: line 19: the text differs", "file:  \t\tpanic(err)\npatch: \t\tpanic(e)"}},
+		{"blanks for tabs", text, " func main() {\n-    if err := greet(\"you\"); err != nil {\n+x", []string{"line 18", "the file indents with 1 tab, the patch with 4 blanks", "patch: ····if"}},
+		{"the second hunk", text, "@@\n-import \"fmt\"\n+import \"log\"\n@@\n-\treturn err\n+x", []string{"hunk 2 of the patch", "line 14: the text differs"}},
+		{"a line above", text, "@@ func man() {\n-\tif err", []string{"does not hold the line after @@", "file:  func main() {\npatch: func man() {"}},
+		{"a line above that is above", text, "@@ func main() {\n@@ import \"fmt\"\n-x", []string{"stands at line 3, above"}},
+		{"hunks out of order", text, "@@\n-func main() {\n+x\n@@\n-import \"fmt\"\n+y", []string{"stand at line 3 only, above line 18", "in the order of the file"}},
+		{"not at the end", text, "-func main() {\n+x\n*** End of File", []string{"stand at line 17, and not at the end"}},
+		{"two places", "x\na\nb\na\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c", []string{"lines 2 and 4, and not at line 1"}},
+		{"a part of a line", text, "-func main()\n+x", []string{"line 17", "func main() {"}},
+		{"replaced already", text, " \t}\n-\treturn err\n+\treturn nil\n }\n \n func main() {", []string{"line 13: the file holds the replacement already"}},
+		{"nothing like it", text, "-zzzzzz\n+x", []string{"nothing like it"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sections, err := parsePatch(patchOf("*** Update File: f", tt.patch))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = applyHunks(tt.text, "f", sections[0].hunks)
+			if err == nil {
+				t.Fatal("it was applied")
+			}
+			for _, word := range append(tt.words, "f: nothing was changed") {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("no %q", word)
+				}
+			}
+		})
+	}
+}
+
 // TestPatchesThatAreNone are refused with the line that is wrong.
 func TestPatchesThatAreNone(t *testing.T) {
 	for _, text := range []string{
 		"", "diff", patchBegin, patchBegin + "\n" + patchEnd, patchOf("hello"), patchOf("*** Add File: "), patchOf("*** Add File: a", "no plus"),
 		patchOf("*** Update File: a"), patchOf("*** Update File: a", "@@ x"), patchOf("*** Update File: a", "?x"),
+		patchOf("*** Update File: a", "-b", "\\ No newline at end of file", "+c"),
 	} {
 		if s, err := parsePatch(text); err == nil {
 			t.Errorf("%q is a patch: %+v", text, s)
