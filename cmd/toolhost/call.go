@@ -12,6 +12,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
+	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/onecall"
 	"toolhost/cmd/toolhost/internal/output"
@@ -149,7 +150,7 @@ func printCompletion(out io.Writer, c host.Completion, asJSON bool) error {
 		printBlock(out, block)
 	}
 	if e := c.Result.Error; e != nil {
-		message := strings.ReplaceAll(string(e.Class), "_", " ") + ": " + output.Line(e.Message)
+		message := strings.ReplaceAll(string(e.Class), "_", " ") + ": " + strings.Join(visible.Lines(e.Message), "\n")
 		if e.Hint != "" {
 			message += " (" + output.Line(e.Hint) + ")"
 		}
