@@ -182,8 +182,13 @@ func lineOf(text []byte, at int, terminator byte) []byte {
 func differenceAt(text []byte, from, to int, old, name string, terminator byte, wholeLines bool) mismatch {
 	wanted := strings.Split(old, "\n")
 	slack := slackLines + min(len(wanted), alignedWanted)
-	begin, end := around(text, from, min(to, from+4*len(old)+slackBytes), slack, terminator)
+	to = min(to, from+4*len(old)+slackBytes)
+	begin, end := around(text, from, max(to, min(len(text), from+len(old))), slack, terminator)
 	file := strings.Split(string(text[begin:end]), string(rune(terminator)))
+	anchor := place{bytes.Count(text[begin:from], []byte{terminator}), from - begin}
+	if i := bytes.LastIndexByte(text[begin:from], terminator); i >= 0 {
+		anchor.column = from - begin - i - 1
+	}
 	number := 1 + bytes.Count(text[:begin], []byte{terminator}) // of the first line of file
 	fileCR, wantedCR := withoutCR(file, terminator), withoutCR(wanted, terminator)
 
@@ -197,7 +202,10 @@ func differenceAt(text []byte, from, to int, old, name string, terminator byte, 
 		opens, closes := done == 0 && !wholeLines, done+len(part) == len(wanted) && !wholeLines
 		lines := file[at:min(len(file), at+alignedFile)]
 		differing, told := 0, 0
-		pairs := align(lines, part, opens, closes)
+		pairs := onePairEach(lines, part, closes)
+		if done == 0 || pairs == nil {
+			pairs = align(lines, part, opens, closes)
+		}
 		for i, p := range pairs {
 			if p.file >= 0 && m.start == 0 {
 				m.start = number + at + p.file
@@ -209,18 +217,22 @@ func differenceAt(text []byte, from, to int, old, name string, terminator byte, 
 					m.line = number + at + p.file // counts if nothing else differs
 				}
 				continue
-			case p.wanted >= 0 && ellipses.MatchString(part[p.wanted]):
+			case p.wanted >= 0 && ellipses.MatchString(part[p.wanted]) && (p.file < 0 || !ellipses.MatchString(lines[p.file])):
 				return leftOut(text, wanted, done+p.wanted, m.start, name, terminator)
 			}
 			if differing++; differing == 1 {
-				m.line = number + at + lineNear(pairs, i)
-				told = m.firstDifference(lines, part, pairs[i:], name, opens, closes)
+				near := 0
+				if p.file+at == anchor.line {
+					near = anchor.column
+				}
+				told = m.firstDifference(lines, part, pairs[i:], name, opens, closes, near)
+				m.line = number + at + lineNear(pairs, i, m.kind == finalNewline)
 			}
 		}
 		if m.more = differing - told; differing > 0 {
 			return m
 		}
-		done, at = done+len(part), at+lineNear(pairs, len(pairs)-1)+1
+		done, at = done+len(part), at+pairs[len(pairs)-1].file+1
 	}
 	m.kind, m.line = newlineKind, max(m.line, m.start)
 	m.says = "the file mixes line ends here, LF and CR LF: make an edit for each line, or give CR (\\r) where the file has it"
@@ -278,19 +290,23 @@ func leftOut(text []byte, wanted []string, index, line int, name string, termina
 // ellipses matches a line that stands for lines left out: "...", "# ... the rest".
 var ellipses = regexp.MustCompile(`^\s*(//|#|--|/\*|<!--|;|%|\*|\{/\*)?\s*(\.\.\.|…)`)
 
+// place is an offset in a line, by the line's index and bytes.
+type place struct{ line, column int }
+
 // pair is a line of a text and the line of a string that stands for it, by index; -1: none.
 type pair struct{ file, wanted int }
 
-// lineNear returns the line of the text of a pair or, if it has none, of the last pair before it that has one, or else of the next.
-func lineNear(pairs []pair, i int) int {
-	for at := i; at >= 0; at-- {
-		if pairs[at].file >= 0 {
-			return pairs[at].file
-		}
+// lineNear returns the line of the text of a pair or, if it has none, of the next pair that has one, or else of the last one before it; with
+// before the other way round.
+func lineNear(pairs []pair, i int, before bool) int {
+	ahead, behind := slices.Clone(pairs[i:]), slices.Clone(pairs[:i])
+	slices.Reverse(behind)
+	if before {
+		ahead, behind = behind, ahead
 	}
-	for at := i; at < len(pairs); at++ {
-		if pairs[at].file >= 0 {
-			return pairs[at].file
+	for _, p := range append(ahead, behind...) {
+		if p.file >= 0 {
+			return p.file
 		}
 	}
 	return 0
@@ -313,9 +329,10 @@ func equalLine(file, wanted string, opens, closes bool) bool {
 const (
 	foldedCost    = 2  // lines that are equal in the form of [fold]
 	unlikeCost    = 14 // lines that are not alike
-	loneCost      = 8  // a line that stands for none
+	loneCost      = 7  // a line that stands for none
 	loneBraceCost = 3  // the same for a line of one character
 	loneEmptyCost = 2
+	wantedCost    = 2 // more for a line of the string: what it holds is likelier to be found than what it leaves out
 	neverCost     = 100
 )
 
@@ -342,8 +359,12 @@ func align(file, wanted []string, first, last bool) []pair {
 		opens, closes := first && i == 0, last && i == len(wanted)-1
 		form := string(folded(line, alignedLine))
 		var grams *bigrams
+		drop := lone(form)
+		if form != "" {
+			drop += wantedCost
+		}
 		row, before := costs[(i+1)*columns:], costs[i*columns:]
-		row[0] = before[0] + lone(form)
+		row[0] = before[0] + drop
 		for j := range file {
 			cost := int32(neverCost)
 			switch {
@@ -369,7 +390,7 @@ func align(file, wanted []string, first, last bool) []pair {
 			}
 			pairing[i*columns+j] = cost
 			insertion := row[j] + lone(forms[j])
-			row[j+1] = min(before[j]+cost, before[j+1]+lone(form), insertion)
+			row[j+1] = min(before[j]+cost, before[j+1]+drop, insertion)
 		}
 	}
 	best := 0
@@ -398,12 +419,23 @@ func align(file, wanted []string, first, last bool) []pair {
 	return pairs
 }
 
+// onePairEach pairs the lines of a string with the first ones of a text, or returns nil if those are not the same.
+func onePairEach(file, wanted []string, closes bool) (pairs []pair) {
+	for i, line := range wanted {
+		if i == len(file) || !equalLine(file[i], line, false, closes && i == len(wanted)-1) {
+			return nil
+		}
+		pairs = append(pairs, pair{i, i})
+	}
+	return pairs
+}
+
 // firstDifference fills in what differs in the first pair, and shows it. pairs are those from it on. It returns how many of them the sentence
-// is about. opens and closes say that wanted may begin and end within a line.
-func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name string, opens, closes bool) (told int) {
+// is about. opens and closes say that wanted may begin and end within a line; if it does in the first pair, near is about where.
+func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name string, opens, closes bool, near int) (told int) {
 	p := pairs[0]
 	if p.file >= 0 && p.wanted >= 0 {
-		m.compareLines(file[p.file], wanted[p.wanted], name, opens && p.wanted == 0, closes && p.wanted == len(wanted)-1)
+		m.compareLines(file[p.file], wanted[p.wanted], name, opens && p.wanted == 0, closes && p.wanted == len(wanted)-1, near)
 		if m.kind != indentation || len(pairs) == 1 {
 			return 1
 		}
@@ -451,14 +483,14 @@ func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name str
 func clip(line string) string { return window(line, 0, 0, false) }
 
 // compareLines says what differs between a line of a text and one of a string, and shows both.
-func (m *mismatch) compareLines(file, wanted, name string, opens, closes bool) {
-	file = part(file, wanted, opens, closes)
+func (m *mismatch) compareLines(file, wanted, name string, opens, closes bool, near int) {
+	file = part(file, wanted, opens, closes, near)
 	m.kind, m.says = kindOf(file, wanted, name)
 	same := len(commonRunes(file, wanted))
 	fileEnd, wantedEnd := len(file), len(wanted)
 	for fileEnd > same && wantedEnd > same {
 		r, size := utf8.DecodeLastRuneInString(file[same:fileEnd])
-		if o, _ := utf8.DecodeLastRuneInString(wanted[same:wantedEnd]); o != r {
+		if o, otherSize := utf8.DecodeLastRuneInString(wanted[same:wantedEnd]); o != r || size != otherSize {
 			break
 		}
 		fileEnd, wantedEnd = fileEnd-size, wantedEnd-size
@@ -533,14 +565,14 @@ func window(line string, from, to int, mark bool) string {
 	return b.String()
 }
 
-// part returns the part of a line that a string stands for, which begins or ends within it.
-func part(file, wanted string, opens, closes bool) string {
+// part returns the part of a line that a string stands for, which begins or ends within it. In long lines it begins near an offset.
+func part(file, wanted string, opens, closes bool, near int) string {
 	const most = 600 // bytes of lines that are aligned
 	if !opens && !closes {
 		return file
 	}
 	if len(file) > most || len(wanted) > most {
-		return longPart(file, wanted, opens, closes)
+		return longPart(file, wanted, opens, closes, near)
 	}
 	f, w := []rune(file), []rune(wanted)
 	forms := make([]rune, len(f))
@@ -597,7 +629,7 @@ func part(file, wanted string, opens, closes bool) string {
 		end++
 	}
 	start := row[end].start
-	if strings.TrimLeftFunc(wanted, isBlank) != wanted && strings.TrimSpace(string(f[:start])) == "" {
+	if indented := strings.TrimLeftFunc(wanted, isBlank) != wanted; indented && (strings.TrimSpace(string(f[:start])) == "" || start < len(f) && !isBlank(f[start])) {
 		start = 0 // the string has the indentation
 	}
 	if strings.TrimRightFunc(wanted, isBlank) != wanted && strings.TrimSpace(string(f[end:])) == "" {
@@ -606,16 +638,31 @@ func part(file, wanted string, opens, closes bool) string {
 	return string(f[start:end])
 }
 
-// longPart is part for lines that are too long to align.
-func longPart(file, wanted string, opens, closes bool) string {
-	if opens {
-		if i := strings.Index(file, cut.Head(wanted, 12)); i >= 0 {
-			file = file[i:]
-		} else if !closes {
-			file = cut.Tail(file, len(wanted))
-		}
+// longPart is part for lines that are too long to align. It looks for the beginning of the string around near.
+func longPart(file, wanted string, opens, closes bool, near int) string {
+	if !opens {
+		return file
 	}
-	return file
+	if !closes {
+		near = max(0, len(file)-len(wanted))
+	}
+	const around = 400
+	head := cut.Head(wanted, 12)
+	begin, low := -1, max(0, near-around)
+	for at := low; at < min(len(file), near+around); {
+		i := strings.Index(file[at:min(len(file), near+around)], head)
+		if i < 0 {
+			break
+		}
+		if at += i; begin < 0 || max(at-near, near-at) < max(begin-near, near-begin) {
+			begin = at
+		}
+		at++
+	}
+	if begin < 0 {
+		begin = len(cut.Head(file, near))
+	}
+	return file[begin:]
 }
 
 // kindOf names the difference between a line of a text and a line of a string.

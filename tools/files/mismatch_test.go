@@ -1,8 +1,13 @@
 package files
 
 import (
+	"bytes"
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
+	"unicode/utf8"
 )
 
 const program = `package main
@@ -84,7 +89,7 @@ func TestMismatch(t *testing.T) {
 		{"an invisible character in the string", text, "func\u200b main", "y", invisible, 17, 17, []string{"old_string has an invisible character (U+200B)"}},
 		{"capital letters", text, "func Main() {", "y", letterCase, 17, 17, nil},
 		{"a look-alike", text, "func m\u0430in() {", "y", lookAlike, 17, 17, []string{"a (U+0061) where old_string has а (U+0430)"}},
-		{"a line too many", text, "func main() {\n\tlog.Println()\n\tif err := greet(\"you\"); err != nil {", "y", lineTooMany, 17, 17, []string{"1 line here that the file has not"}},
+		{"a line too many", text, "func main() {\n\tlog.Println()\n\tif err := greet(\"you\"); err != nil {", "y", lineTooMany, 17, 18, []string{"1 line here that the file has not"}},
 		{"lines missing", text, "\tif name == \"\" {\n\t}\n\tfmt.Println", "y", lineMissing, 7, 8, []string{"1 line here that old_string leaves out", "don’t"}},
 		{"a misspelling", text, "func mian() {", "y", wording, 17, 17, []string{"file:       func main() {", "old_string: func mian() {"}},
 	} {
@@ -119,4 +124,77 @@ func TestMismatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMismatchInLongLine: of a line of 5 MB the part around the difference is shown.
+func TestMismatchInLongLine(t *testing.T) {
+	var b strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&b, `{"id":%d,"name":"n%d"},`, i, i*7919%200_000)
+	}
+	text := b.String()
+	for _, length := range []int{60, 600, 6000, 60_000} {
+		at := strings.Index(text, `{"id":150000,`)
+		old := text[at : at+length]
+		wrong := strings.Replace(old, `"id":150001`, `"id":15001`, 1)
+		m, ok := explain([]byte(text), wrong, "x", "old_string", "\n", false)
+		if !ok || m.kind != wording || m.line != 1 || !strings.Contains(m.shown[0], `"id":150001`) || !strings.Contains(m.shown[1], `"id":15001,`) || len(m.message("old_string")) > 400 {
+			t.Errorf("%d: %+v", length, m)
+		}
+	}
+}
+
+// TestMismatchIsBounded: what compares a string with a text takes about as long as reading the text, whatever they hold.
+func TestMismatchIsBounded(t *testing.T) {
+	long := strings.Repeat("x = compute(first, second)\n", 64<<20/27)
+	for _, tt := range []struct{ name, text, old string }{
+		{"64 MiB of one line", strings.Repeat("abcdefgh ", 64<<20/9), "abcdefgh abcdefhg"},
+		{"64 MiB of near matches", long, "x = compute(first, third)\nx = compute(first, second)"},
+		{"64 MiB of line ends", strings.Repeat("\n", 64<<20), "a\n\n\nb"},
+		{"64 MiB beyond ASCII", strings.Repeat("é’\u00a0ü\n", 64<<20/9), strings.Repeat("é'\u00a0ö\n", 100)},
+		{"a string of 1 MiB", long[:8<<20], strings.Replace(long[:1<<20], "second", "third", 1)},
+		{"a string of 1 MiB that differs at its end", long[:8<<20], long[:1<<20] + "\nand this"},
+		{"a string of line ends", long[:8<<20], "x" + strings.Repeat("\n", 1<<20)},
+		{"one line of 5 MB", strings.Repeat(`{"a":[1,2,3],"b":"c"},`, 5<<20/22), strings.Repeat(`{"a":[1,2,3],"b":"d"},`, 1<<20/22)},
+		{"many unlike lines", strings.Repeat("alpha beta gamma\ndelta epsilon\n", 1<<15), strings.Repeat("beta gamma delta\nepsilon alpha\n", 1<<14)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			text := []byte(tt.text)
+			var start, end runtime.MemStats
+			runtime.ReadMemStats(&start)
+			began := time.Now()
+			m, ok := explain(text, tt.old, "y", "old_string", "\n", false)
+			took := time.Since(began)
+			runtime.ReadMemStats(&end)
+			allocated := (end.TotalAlloc - start.TotalAlloc) >> 20
+			t.Logf("%v, %d MiB in all, %v %q", took, allocated, ok, m.message("old_string"))
+			if took > 10*time.Second || allocated > 256 || len(m.message("old_string")) > 1000 {
+				t.Error("too slow, too large or too long")
+			}
+		})
+	}
+}
+
+// FuzzMismatch: whatever is compared, the lines named are lines of the text, and the message is short, valid and without controls.
+func FuzzMismatch(f *testing.F) {
+	f.Add([]byte("a\tb\r\nc\n"), "a b\nd", "", false)
+	f.Add([]byte("func a() {\n\treturn “1”\n}\n"), "func a() {\n  return \"1\"\n}\n\n", "x", true)
+	f.Add([]byte("1\t2\n"), "     1\t1\t2", "", false)
+	f.Add([]byte("e\u0301\u200b\n...\n"), "é\n...\n\\n", "e", false)
+	f.Fuzz(func(t *testing.T, text []byte, old, now string, wholeLines bool) {
+		for _, newline := range []string{"\n", "\r\n", "\r"} {
+			m, ok := explain(text, old, now, "old_string", newline, wholeLines)
+			message := m.message("old_string")
+			if !ok {
+				continue
+			}
+			lines := 1 + bytes.Count(text, []byte(newline[len(newline)-1:]))
+			if m.kind == "" || m.says == "" || m.start < 0 || m.line < m.start || m.line > lines || m.more < 0 {
+				t.Errorf("%+v", m)
+			}
+			if len(message) > 2000 || !utf8.ValidString(message) || strings.ContainsFunc(message, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f }) {
+				t.Errorf("%q", message)
+			}
+		}
+	})
 }

@@ -38,6 +38,7 @@ func nearest(text []byte, old string) (from, to int, ok bool) {
 		at   int
 	}
 	window := make([]run, len(wanted)-length+1) // a ring
+	var forms [1 << 16]rune                     // of characters that were seen, plus 2; 0: not seen
 	next, filled, common, most := 0, false, 0, 0
 	runs = runHash{length: length}
 	for at := 0; at < len(text); {
@@ -46,7 +47,14 @@ func nearest(text []byte, old string) (from, to int, ok bool) {
 			r = foldASCII(r)
 		} else {
 			r, size = utf8.DecodeRune(text[at:])
-			r = fold(r)
+			if slot := r & 0xffff; r < 1<<16 && forms[slot] > 0 {
+				r = forms[slot] - 2
+			} else if r < 1<<16 {
+				r = fold(r)
+				forms[slot] = r + 2
+			} else {
+				r = fold(r)
+			}
 		}
 		at += size
 		if r < 0 {
