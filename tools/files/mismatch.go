@@ -82,7 +82,7 @@ func explain(text []byte, old, now, name, newline string, wholeLines bool) (m mi
 		}
 	}
 	prefix := ""
-	if stripped, is := withoutLineNumbers(old); is && !(found && numbered.Match(lineOf(text, from, terminator))) {
+	if stripped, is := withoutLineNumbers(old); is && !(found && lineNumber.Match(lineOf(text, from, terminator))) {
 		prefix = name + " has the line numbers of read: leave them out"
 		old = stripped
 		from, to, found = nearest(text, old)
@@ -152,15 +152,15 @@ func respelled(old, name string) (others []respelling) {
 	return others
 }
 
-// numbered matches the number of a line as read and other tools show it.
-var numbered = regexp.MustCompile(`^ *[0-9]+(\t|→|: |:|\| ?)`)
+// lineNumber matches the number of a line as read and other tools show it.
+var lineNumber = regexp.MustCompile(`^ *[0-9]+(\t|→|: |:|\| ?)`)
 
 // withoutLineNumbers returns s without the numbers at the beginning of its lines. is is false if not all lines that hold something have one,
 // the first excepted if it is not the only one.
 func withoutLineNumbers(s string) (stripped string, is bool) {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		prefix := numbered.FindString(line)
+		prefix := lineNumber.FindString(line)
 		if prefix != "" {
 			is = true
 			lines[i] = line[len(prefix):]

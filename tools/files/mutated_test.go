@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"toolhost/tools/encoding"
 )
 
 // mutatedEdit is an edit that fails, made of lines of a file.
@@ -252,12 +254,13 @@ func TestMutatedEdits(t *testing.T) {
 			continue
 		}
 		made++
-		was := &document{exists: true, contents: contents{raw: []byte(m.file), text: []byte(m.file), form: inspect([]byte(m.file))}}
-		was.path.Spelling = "file.go"
-		_, err := editReviser{&session{}, []replacement{{m.old, m.now, false}}}.revise(t.Context(), was)
+		scanned, _ := inspect([]byte(m.file), encoding.Binary)
+		was := &document{exists: true, contents: contents{raw: []byte(m.file), text: []byte(m.file), form: scanned}}
+		_, _, err := replacement{m.old, m.now, false}.apply(t.Context(), was.text, was)
 		if err == nil {
 			t.Fatalf("%s: it was applied", name)
 		}
+		err = editReviser{}.named(err, "internal/file.go", 0)
 		sizes = append(sizes, len(err.Error()))
 		got, _ := explain([]byte(m.file), m.old, m.now, "old_string", "\n", false)
 		rightPlace, rightKind := got.line == m.line+1, slices.Contains(m.kinds, got.kind)
