@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
+	"image"
+	"image/png"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -235,13 +239,29 @@ func (p *planter) checkLeaks(state string) {
 // pngHead begins an image.
 const pngHead = "\x89PNG\r\n\x1a\n"
 
+// pngWith returns an image of one pixel with the secrets in its comments, which stand behind the header.
+func pngWith(t testing.TB, secrets []redacttest.Secret) string {
+	var pixel bytes.Buffer
+	if err := png.Encode(&pixel, image.NewGray(image.Rect(0, 0, 1, 1))); err != nil {
+		t.Fatal(err)
+	}
+	const header = len(pngHead) + 4 + len("IHDR") + 13 + 4
+	b := bytes.Clone(pixel.Bytes()[:header])
+	for _, s := range secrets {
+		text := "tEXtComment\x00" + s.Value + "\n"
+		b = append(binary.BigEndian.AppendUint32(b, uint32(len(text)-len("tEXt"))), text...)
+		b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE([]byte(text)))
+	}
+	return string(append(b, pixel.Bytes()[header:]...))
+}
+
 // encodedBytes are the bytes of an image in a record.
 var encodedBytes = regexp.MustCompile(`"type":"image"[^{}]*"data":"([A-Za-z0-9+/=]*)"`)
 
 var channels = []func(p *planter){
 	func(p *planter) { // images have words in them
 		s := p.secrets(true)
-		p.file("image.png", pngHead+each(s, "tEXtComment\x00SECRET\x00"))
+		p.file("image.png", pngWith(p.t, s))
 		got := encodedBytes.FindSubmatch(p.invoke("read", obj{"path": "image.png"}))
 		if got == nil {
 			p.t.Fatal("the model reads no image")

@@ -171,6 +171,22 @@ func (c *content) settle() error {
 	return nil
 }
 
+// all returns the whole content, which was surveyed and has a digest, or errMoved if the file changed since then.
+func (c *content) all() ([]byte, error) {
+	if c.held != nil {
+		return c.held, nil
+	}
+	data := make([]byte, c.size)
+	_, err := c.file.ReadAt(data, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if digestOf(data) != c.digest {
+		return nil, errMoved
+	}
+	return data, nil
+}
+
 // before returns an offset before the given line, and the number of lines that end before that offset.
 func (c *content) before(line int64) (offset, ended int64) {
 	if c.form.terminator() != '\n' {

@@ -21,8 +21,9 @@ type Options struct {
 	// Durability returns the durability of each change. Nil means [agenttool.FileSynced].
 	Durability func() Durability
 
-	// Memory is the memory limit of the process. It bounds the size of files that can be changed to an eighth, and of
-	// images to a sixteenth. Zero means no bound by memory: then the limits are 64 MiB and 5 MiB.
+	// Memory is the memory limit of the process. It bounds the size of files that can be changed to an eighth, of images and
+	// notebooks to a sixteenth, and what it takes to decode an image to a quarter. Zero means no bound by memory: then the
+	// limits are 64 MiB, 5 MiB, 16 MiB and 128 MiB.
 	Memory int64
 
 	// Writing is called with the resolved path of each file before it is changed, and done after the change. It may
@@ -50,6 +51,7 @@ type session struct {
 	options   Options
 	surveys   *surveys
 	sync      func(*os.File) error
+	decoding  chan struct{} // holds one value while an image is decoded
 }
 
 // isPayload reports whether path refers to a payload of the session and not to a file.

@@ -3,7 +3,6 @@ package files
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -18,9 +17,6 @@ import (
 	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
-
-// maxImage is the size in bytes of the largest image that is shown, unless Options.Memory sets a smaller bound.
-const maxImage = 5 << 20
 
 // readTool shows a file: a page of numbered lines, or an image.
 type readTool struct{ *session }
@@ -170,21 +166,36 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 
 // show returns the text of the file for the model.
 func (c *readCall) show(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
-	switch media := imageType(held); {
-	case media != "":
-		return c.showImage(held, media, result)
-	case held.form.binary:
-		result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
-		out, err := output(result, "%s is binary (%s, %s bytes): not shown", c.spelling(), result.MediaType, count.Thousands(held.size))
-		out.Content = append(out.Content, c.fileBlock(result))
-		return out, err
-	case held.form.empty:
+	if media := imageType(held); media != "" && c.input.Encoding == "" {
+		return c.showImage(ctx, held, media, result)
+	}
+	asLines := c.input.Limit > 0 || c.input.Column > 0 || c.input.Encoding != "" // the caller wants the lines of the file itself
+	var known *kind
+	if held.form.encoding != encoding.UTF8 && (held.form.binary || !asLines) {
+		known = kindOf(c.input.Path, held.head())
+	}
+	if held.form.binary || known != nil {
+		return c.nameBinary(held, known, result)
+	}
+	if held.form.empty {
 		result.Kind, result.shownPage = "empty", pageFacts(held.cachedSurvey)
 		out, err := output(result, "%s is empty", c.spelling()) // AT-402
 		out.Shown = c.shown(held, seen.Page{}, out.Content[0].Text)
 		return out, err
 	}
 	return c.showText(ctx, held, result)
+}
+
+// nameBinary says what a file is that is not shown, and how it can be seen all the same.
+func (c *readCall) nameBinary(held *content, known *kind, result readResult) (agenttool.Output, error) {
+	result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
+	what, ways := result.MediaType, anyFile
+	if known != nil {
+		what, ways = known.name, known.ways
+	}
+	out, err := output(result, "%s is binary (%s, %s bytes): not shown%s", c.spelling(), what, count.Thousands(held.size), c.wayOn(ways))
+	out.Content = append(out.Content, c.fileBlock(result))
+	return out, err
 }
 
 // source refers to the file that was read, as it was then (AT-281). A stored result is no file.
@@ -215,38 +226,6 @@ func (c *readCall) fileBlock(result readResult) agenttool.Content {
 	return b
 }
 
-// imageType returns the media type of a content that is an image and not text.
-func imageType(c *content) string {
-	if !c.form.binary && !c.form.encoding.IsLegacy() {
-		return ""
-	}
-	switch media := http.DetectContentType(c.head()); media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return media
-	}
-	return ""
-}
-
-func (c *readCall) showImage(held *content, media string, result readResult) (agenttool.Output, error) {
-	result.Kind, result.MediaType = "image", media
-	if limit := c.options.share(16, maxImage); held.size > limit {
-		return output(result, "%s is an image (%s) of %s bytes: more than %d MiB is not shown", c.spelling(), media,
-			count.Thousands(held.size), limit>>20)
-	}
-	data := held.held
-	if data == nil {
-		data = make([]byte, held.size)
-		if _, err := held.file.ReadAt(data, 0); err != nil {
-			return agenttool.Output{}, ioFailure("read", c.spelling(), err)
-		}
-	}
-	out, err := output(result, "%s: %s, %s bytes", c.spelling(), media, count.Thousands(held.size))
-	out.Content = append(out.Content, agenttool.Content{
-		Type: "image", Data: base64.StdEncoding.EncodeToString(data), MediaType: media,
-	})
-	return out, err
-}
-
 func (c *readCall) showText(ctx context.Context, held *content, result readResult) (agenttool.Output, error) {
 	total := held.total()
 	first := c.input.Offset
@@ -269,8 +248,7 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 	}
 	if shown.shown == 0 {
-		return agenttool.Output{}, agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read",
-			c.spelling()+" changed while it was read: read it again")
+		return agenttool.Output{}, c.changed()
 	}
 	if c.input.Column > 1 && shown.parts[0].To < c.input.Column {
 		return agenttool.Output{}, invalid("/column", fmt.Sprintf("column %d is past the end of line %d of %s", c.input.Column, first, c.spelling()))
@@ -290,6 +268,11 @@ func (c *readCall) showText(ctx context.Context, held *content, result readResul
 		Summary:    fmt.Sprintf("%s, lines %d–%d of %s", c.spelling(), first, shown.shown, result.total()),
 		Shown:      c.shown(held, seen.Page{Whole: shown.whole, Parts: shown.parts, Total: total}, text),
 	}, nil
+}
+
+// changed returns the error for a file that changed while it was read.
+func (c *readCall) changed() error {
+	return agenttool.Failure(agenttool.ExecutionFailed, "changed_while_read", c.spelling()+" changed while it was read: read it again")
 }
 
 // request returns the request for the page that begins at a line, as large as the caller takes it.

@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -234,39 +233,6 @@ func TestReadBinary(t *testing.T) {
 		if json.Unmarshal(out.Content[1].Extra["digest"], &digest) != nil || digest != r.Digest || digest == "" {
 			t.Errorf("%s: digest %q, want %q", name, digest, r.Digest)
 		}
-	}
-}
-
-func TestReadImage(t *testing.T) {
-	conform.Held(t, "AT-263")
-	p := newProject(t, Options{})
-	images := map[string]string{
-		"image/png": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "image/jpeg": "\xff\xd8\xff\xe0\x00\x10JFIF",
-		"image/gif": "GIF89a\x01\x00\x01\x00", "image/webp": "RIFF\x10\x00\x00\x00WEBPVP",
-	}
-	for media, content := range images {
-		p.put("i", content)
-		out, err := p.run("read", in{"path": "i"})
-		if err != nil || len(out.Content) != 2 {
-			t.Fatalf("%s: %v, %v", media, out, err)
-		}
-		image := out.Content[1]
-		data, _ := base64.StdEncoding.DecodeString(image.Data)
-		if image.Type != "image" || image.MediaType != media || string(data) != content {
-			t.Errorf("%s: block %+v", media, image)
-		}
-	}
-	p.put("i", images["image/png"]+strings.Repeat("\x00", 3<<20))
-	if out, err := p.run("read", in{"path": "i"}); err != nil || len(out.Content) != 2 {
-		t.Errorf("3 MiB: %d blocks, %v", len(out.Content), err)
-	}
-	p.put("i", images["image/png"]+strings.Repeat("\x00", maxImage))
-	if r, text := p.read("i"); r.Kind != "image" || !strings.Contains(text, "more than 5 MiB") {
-		t.Errorf("large: kind %s, %q", r.Kind, text)
-	}
-	p.put("i", "GIF89a is how a GIF begins\n")
-	if r, _ := p.read("i"); r.Kind != "text" {
-		t.Errorf("text about images is %s", r.Kind)
 	}
 }
 

@@ -17,6 +17,6 @@ func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 	if o.Seen == nil {
 		o.Seen = &seen.Ledger{}
 	}
-	s := &session{workspace: w, options: o, surveys: newSurveys(), sync: (*os.File).Sync}
+	s := &session{workspace: w, options: o, surveys: newSurveys(), sync: (*os.File).Sync, decoding: make(chan struct{}, 1)}
 	return []agenttool.Tool{readTool{s}, writeTool{s}, editTool{s}}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/png"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -198,8 +200,11 @@ func workspace(dir string, short bool) error {
 	}
 	named := map[string][]byte{
 		"small": nil, "page": text(500), "large.txt": text(lines),
-		"line.txt":    bytes.Repeat([]byte("xxxx "), 8<<20), // one line of 40 MiB
-		"picture.png": append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 1<<20)...),
+		"line.txt": bytes.Repeat([]byte("xxxx "), 8<<20), // one line of 40 MiB
+	}
+	var err error
+	if named["picture.png"], err = picture(); err != nil {
+		return err
 	}
 	for i := range 4 { // of 4 MB, which the memory of a small control group bounds just above
 		half := text(40_000)
@@ -211,4 +216,16 @@ func workspace(dir string, short bool) error {
 		}
 	}
 	return nil
+}
+
+// picture returns a PNG of 1 MB, which a host decodes before it sends it.
+func picture() ([]byte, error) {
+	random := rand.New(rand.NewPCG(3, 4))
+	noise := image.NewGray(image.Rect(0, 0, 1024, 1024))
+	for i := range noise.Pix {
+		noise.Pix[i] = uint8(random.Uint32())
+	}
+	var b bytes.Buffer
+	err := png.Encode(&b, noise)
+	return b.Bytes(), err
 }
