@@ -44,6 +44,18 @@
 // writes between the last check and the rename. That window is some microseconds, or the time to read the file if its
 // timestamps are too recent to show a change.
 //
+// # What read shows
+//
+//   - Text is shown as lines with numbers.
+//   - A PNG, JPEG, GIF or WebP is recognised by its content and sent as an image, after it was decoded to its end: a
+//     provider that refuses one image refuses the rest of the conversation. One with more than 2,000 pixels a side is scaled
+//     to that, and of a GIF the first frame is sent as PNG. One that is broken, has more than 8,000 pixels a side or more
+//     than 5 MiB, as a file or in base64, is described instead. So is an animated WebP.
+//   - A Jupyter notebook of format 4 is shown as cells, with their texts and a summary of their outputs. An offset is a line
+//     of the file, as elsewhere. A limit asks for the lines themselves, which edit changes. Cells do not count as seen.
+//   - Other files are named with a shell command that shows what is in them. read does not run it: programs that take
+//     hostile files apart belong into the sandbox of the shell.
+//
 // # Limits
 //
 // read handles files of any size in bounded memory. Of a UTF-8 text of more than 32 MiB it scans no more than needed, and does not look

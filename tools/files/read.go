@@ -18,15 +18,15 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// readTool shows a file: a page of numbered lines, or an image.
+// readTool shows a file: a page of numbered lines, an image, or the cells of a notebook.
 type readTool struct{ *session }
 
 // Describe returns the tool's records.
 func (readTool) Describe() agenttool.Description {
 	return describeRead(contracts(agenttool.Declaration{
 		Name: "read", Title: "Read file", Aliases: []string{"read_file", "Read"},
-		Description: "Shows a text file with line numbers, or an image. Default: 2,000 lines or 30,000 characters.",
-		SearchHint:  "open view show cat head tail file lines image",
+		Description: "Shows a text file with line numbers, an image, or a notebook's cells. Default: 2,000 lines or 30,000 characters.",
+		SearchHint:  "open view show cat head tail file lines image notebook",
 	}, "read_result", `{"path":"go.mod","offset":-100}`), map[string]any{"offset": 1, "limit": defaultLines})
 }
 
@@ -182,6 +182,12 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 		out, err := output(result, "%s is empty", c.spelling()) // AT-402
 		out.Shown = c.shown(held, seen.Page{}, out.Content[0].Text)
 		return out, err
+	}
+	if !asLines && isNotebook(c.input.Path, held) && held.size <= c.options.share(16, maxNotebook) {
+		out, ok, err := c.showNotebook(held, result)
+		if ok || err != nil {
+			return out, err
+		}
 	}
 	return c.showText(ctx, held, result)
 }
