@@ -23,7 +23,7 @@ func judges() map[string]judge {
 			"tree": judgeTree, "fd": judgeFd, "fdSearch": judgeFdSearch, "rg": judgeRg, "ag": judgeAg,
 			"packer": judgePacker, "tar": judgeTar, "tarUse": judgeTarUse, "unzip": judgeUnzip, "zipinfo": judgeZipinfo,
 			"find": judgeFind,
-			"ar":   judgeAr, "bat": judgeBat, "xmllint": judgeXMLLint, "diff": judgeDiff, "iconv": judgeIconv, "shuf": judgeShuf,
+			"ar":   judgeAr, "bat": judgeBat, "xmllint": judgeXMLLint, "diff": judgeDiff, "iconv": judgeIconv, "shuf": judgeShuf, "pdftotext": judgePDFText,
 			"strings": judgeStrings, "xxd": judgeXxd, "editor": judgeEditor, "less": judgeLess, "man": judgeMan, "more": judgeMore,
 			"tput": judgeTput, "grep": judgeGrep, "ldconfig": judgeLdconfig, "ldd": judgeLdd, "names": judgeNames, "object": judgeObject,
 			"sed": judgeSed, "awk": judgeAwk, "jq": judgeJq, "yq": judgeYq,

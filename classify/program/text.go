@@ -1,6 +1,9 @@
 package program
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // judgeShuf tells files from the words of shuf -e.
 func judgeShuf(a *Args, u *Use) {
@@ -22,6 +25,14 @@ func judgeIconv(a *Args, u *Use) {
 		if !w.Static || strings.Contains(name, "/") {
 			u.Unknown("iconv: "+spelled(w)+" may be a file", w)
 		}
+	}
+}
+
+// judgePDFText knows what is written only if both operands are there: of one document, the text goes to a file beside it.
+func judgePDFText(a *Args, u *Use) {
+	several := slices.ContainsFunc(a.Operands, func(w Word) bool { return w.Many })
+	if several || len(a.Operands) != 2 && !a.Has("-v", "-h", "-help", "--help", "-?", "-listenc") {
+		u.Unknown("pdftotext writes a file beside the document unless its second operand is -", a.Argv[0])
 	}
 }
 
