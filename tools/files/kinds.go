@@ -10,9 +10,9 @@ import (
 	"toolhost/agenttool"
 )
 
-// kind is a kind of file that read does not show, with the ways to see what is in it. read names these commands and does not run them: the
+// fileKind is a kind of file that read does not show, with the ways to see what is in it. read names these commands and does not run them: the
 // programs take hostile files apart, so they belong into the sandbox of the shell, under its rules.
-type kind struct {
+type fileKind struct {
 	name    string
 	magic   string // bytes that stand at an offset
 	at      int
@@ -68,7 +68,7 @@ var (
 )
 
 // kinds are tried in order.
-var kinds = []kind{
+var kinds = []fileKind{
 	{name: "PDF document", magic: "%PDF-", ways: []way{
 		{"its text", "pdftotext", "pdftotext -layout FILE -", "poppler-utils"},
 		{"its text", "mutool", "mutool draw -F txt FILE", ""},
@@ -154,8 +154,8 @@ var kinds = []kind{
 	{name: "message catalogue", magic: "\xde\x12\x04\x95", ways: []way{{"its texts", "msgunfmt", "msgunfmt FILE", "gettext"}}},
 }
 
-// kindOf returns the kind of a file that is no text in UTF-8, and nil if it is none of the table.
-func kindOf(name string, head []byte) *kind {
+// fileKindOf returns the kind of a file that is no text in UTF-8, and nil if it is none of the table.
+func fileKindOf(name string, head []byte) *fileKind {
 	base, start := strings.ToLower(filepath.Base(name)), string(head[:min(len(head), 512)])
 	for i, k := range kinds {
 		if len(start) < k.at || !strings.HasPrefix(start[k.at:], k.magic) {

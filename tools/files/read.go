@@ -170,9 +170,9 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 		return c.showImage(ctx, held, media, result)
 	}
 	asLines := c.input.Limit > 0 || c.input.Column > 0 || c.input.Encoding != "" // the caller wants the lines of the file itself
-	var known *kind
+	var known *fileKind
 	if held.form.encoding != encoding.UTF8 && (held.form.binary || !asLines) {
-		known = kindOf(c.input.Path, held.head())
+		known = fileKindOf(c.input.Path, held.head())
 	}
 	if held.form.binary || known != nil {
 		return c.nameBinary(held, known, result)
@@ -193,7 +193,7 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 }
 
 // nameBinary says what a file is that is not shown, and how it can be seen all the same.
-func (c *readCall) nameBinary(held *content, known *kind, result readResult) (agenttool.Output, error) {
+func (c *readCall) nameBinary(held *content, known *fileKind, result readResult) (agenttool.Output, error) {
 	result.Kind, result.MediaType = "binary", http.DetectContentType(held.head())
 	what, ways := result.MediaType, anyFile
 	if known != nil {
