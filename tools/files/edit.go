@@ -153,6 +153,12 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 			return revision{}, err
 		}
 		text, changes, err := e.apply(ctx, now.text, was)
+		if failure, ok := errors.AsType[*agenttool.Error](err); ok && i > 0 && failure.Code == "no_match" {
+			if _, _, alone := e.apply(ctx, was.text, was); alone == nil {
+				err = agenttool.Failure(agenttool.InvalidArguments, "no_match", "old_string is in the file, but an edit of this call before it changes that text: "+
+					"write old_string as that edit leaves it, or make one edit of both").In("/old_string")
+			}
+		}
 		if err != nil {
 			return revision{}, r.named(err, name, i)
 		}
@@ -188,6 +194,9 @@ func (r editReviser) named(err error, file string, index int) error {
 	message, details, _ := strings.Cut(clear.Message, "\n")
 	clear.Message = where + ": " + message + "; nothing was changed"
 	if details != "" {
+		if index > 0 {
+			clear.Message += " (lines are counted after the edits before it)"
+		}
 		clear.Message += "\n" + details
 	}
 	return &clear

@@ -218,7 +218,8 @@ func differenceAt(text []byte, from, to int, old, name string, terminator byte, 
 				}
 				continue
 			case p.wanted >= 0 && ellipses.MatchString(part[p.wanted]) && (p.file < 0 || !ellipses.MatchString(lines[p.file])):
-				return leftOut(text, wanted, done+p.wanted, m.start, name, terminator)
+				line := headBefore(text, from, strings.Join(wanted[:done+p.wanted], "\n"), m.start, terminator)
+				return leftOut(part[p.wanted], line, name)
 			}
 			if differing++; differing == 1 {
 				near := 0
@@ -278,13 +279,27 @@ func withoutCR(lines []string, terminator byte) []bool {
 	return had
 }
 
-// leftOut is the mismatch of a string whose line at an index is an ellipsis.
-func leftOut(text []byte, wanted []string, index, line int, name string, terminator byte) mismatch {
-	says := fmt.Sprintf("%s leaves lines out (%q): write them, or make an edit for each part", name, cut.Short(strings.TrimSpace(wanted[index]), 40))
-	if from, _, ok := nearest(text, strings.Join(wanted[:index], "\n")); ok {
-		line = 1 + bytes.Count(text[:from], []byte{terminator})
-	}
+// leftOut is the mismatch of a string with an ellipsis, whose beginning stands for a line of the text.
+func leftOut(ellipse string, line int, name string) mismatch {
+	says := fmt.Sprintf("%s leaves lines out (%q): write them, or make an edit for each part", name, cut.Short(strings.TrimSpace(ellipse), 40))
 	return mismatch{kind: ellipsis, says: says, start: line, line: line}
+}
+
+// headBefore returns the line of the last place, up to about an offset, at which the lines before an ellipsis stand, else of a place like
+// them, else the line that is known.
+func headBefore(text []byte, from int, head string, known int, terminator byte) int {
+	if strings.TrimSpace(head) == "" {
+		return known
+	}
+	at := bytes.LastIndex(text[:min(len(text), from+2*len(head))], []byte(head))
+	if at < 0 {
+		from, _, ok := nearest(text, head)
+		if !ok {
+			return known
+		}
+		at = from
+	}
+	return 1 + bytes.Count(text[:at], []byte{terminator})
 }
 
 // ellipses matches a line that stands for lines left out: "...", "# ... the rest".

@@ -229,7 +229,7 @@ func TestMutatedEdits(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	made, place, right := 0, 0, 0
+	made, place, right, hunks, hunkPlace := 0, 0, 0, 0, 0
 	var sizes []int
 	wrong := map[string]int{}
 	for tries := 0; made < edits && tries < 100*edits; tries++ {
@@ -263,6 +263,12 @@ func TestMutatedEdits(t *testing.T) {
 		err = editReviser{}.named(err, "internal/file.go", 0)
 		sizes = append(sizes, len(err.Error()))
 		got, _ := explain([]byte(m.file), m.old, m.now, "old_string", "\n", false)
+		if name != "CR LF" && name != "literal escapes" && name != "a line end too many" { // as the lines of a hunk
+			hunks++
+			if of, _ := explain([]byte(m.file), m.old, m.now, patchName, "\n", true); of.line == m.line+1 && slices.Contains(m.kinds, of.kind) {
+				hunkPlace++
+			}
+		}
 		rightPlace, rightKind := got.line == m.line+1, slices.Contains(m.kinds, got.kind)
 		if rightPlace {
 			place++
@@ -278,9 +284,9 @@ func TestMutatedEdits(t *testing.T) {
 		}
 	}
 	slices.Sort(sizes)
-	t.Logf("%d edits: place right %d, kind right %d, bytes p50 %d, p95 %d, max %d; wrong %v", made, place, right,
-		sizes[made/2], sizes[made*95/100], sizes[made-1], wrong)
-	if made < edits || place*100 < made*95 || right*100 < made*95 || sizes[made*95/100] > 600 {
+	t.Logf("%d edits: place right %d, kind right %d, bytes p50 %d, p95 %d, max %d; wrong %v; of %d as hunks both right %d", made, place, right,
+		sizes[made/2], sizes[made*95/100], sizes[made-1], wrong, hunks, hunkPlace)
+	if made < edits || place*100 < made*95 || right*100 < made*95 || hunkPlace*100 < hunks*95 || sizes[made*95/100] > 600 {
 		t.Error("too many are wrong, or messages are too long")
 	}
 }
