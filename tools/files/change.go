@@ -217,5 +217,6 @@ type writeInput struct {
 	Content  string `json:"content"`
 	Encoding string `json:"encoding,omitempty"`
 
+	session   *session
 	overwrite bool // may replace a file that the session does not know
 }

@@ -10,7 +10,6 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
-	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 )
 
@@ -74,7 +73,7 @@ func (c *patchCall) add(scope agenttool.Scope, s patchSection) error {
 	}
 	switch {
 	case s.kind == patchAdd:
-		c.steps = append(c.steps, patchStep{write: at, reviser: addReviser{s.text, c.input.Encoding}, from: -1})
+		c.steps = append(c.steps, patchStep{write: at, reviser: addReviser{c.session, s.text, c.input.Encoding}, from: -1})
 		return nil
 	case s.kind == patchDelete:
 		c.facts.Reads = append(c.facts.Reads, c.facts.Writes[at])
@@ -109,18 +108,20 @@ func (c *patchCall) path(scope agenttool.Scope, spelling string) (int, error) {
 }
 
 // addReviser is the content of a file that does not exist yet.
-type addReviser struct{ text, encoding string }
+type addReviser struct {
+	session        *session
+	text, encoding string
+}
 
 func (r addReviser) revise(_ context.Context, was *document) (revision, error) {
 	if was.exists {
 		return revision{}, existing(was)
 	}
 	said, err := parseEncoding(r.encoding, nil)
-	if err != nil || said == encoding.Binary {
-		return revision{raw: []byte(r.text), text: []byte(r.text)}, err
+	if err != nil {
+		return revision{}, err
 	}
-	raw, err := encodeNew(said, r.text)
-	return revision{raw: raw, text: []byte(r.text)}, err
+	return r.session.convention(was.path).newText(r.text, said)
 }
 
 func existing(was *document) error {
@@ -267,7 +268,7 @@ func (c *patchCall) commit(f *patchedFile) error {
 		return nil
 	}
 	if same, ok := c.workspace.Lookalike(f.target.path); ok && !f.was.exists {
-		f.now.note = same.Beside()
+		f.now.note = addNote(f.now.note, same.Beside())
 	}
 	if _, err := f.target.commit(c.session, f.now.raw, f.was.raw); err != nil {
 		return err

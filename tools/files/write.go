@@ -30,7 +30,7 @@ func (writeTool) Describe() agenttool.Description {
 
 // Bind checks the input and names the path that is written.
 func (t writeTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
-	in := writeInput{overwrite: t.options.Overwrite}
+	in := writeInput{session: t.session, overwrite: t.options.Overwrite}
 	if err := agenttool.DecodeInput(input, &in); err != nil {
 		return nil, err
 	}
@@ -71,6 +71,9 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	if err != nil {
 		return revision{}, err
 	}
+	if len(was.raw) == 0 {
+		return in.session.convention(was.path).newText(in.Content, said)
+	}
 	if said != encoding.Binary && said != was.found.Encoding && !was.mayBe(said) {
 		return in.convert(was, said)
 	}
@@ -78,7 +81,7 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 		return revision{}, err
 	}
 	plain := revision{raw: []byte(in.Content), text: []byte(in.Content)}
-	if len(was.raw) == 0 || bytes.Equal(was.raw, plain.raw) {
+	if bytes.Equal(was.raw, plain.raw) {
 		return plain, nil
 	}
 	if was.form.binary {
@@ -101,12 +104,10 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	return revision{raw: raw, text: text, note: note}, err
 }
 
-// convert writes the content in another encoding than that of the file, or that of a new file.
+// convert writes the content in another encoding than that of the file.
 func (in writeInput) convert(was *document, said encoding.Encoding) (revision, error) {
-	if len(was.raw) > 0 {
-		if err := in.mayReplace(was); err != nil {
-			return revision{}, err
-		}
+	if err := in.mayReplace(was); err != nil {
+		return revision{}, err
 	}
 	text := []byte(in.Content)
 	note := ""
