@@ -14,10 +14,10 @@
 //
 //  1. A byte order mark of UTF-16: that encoding. If the rest has a surrogate without its partner, U+0000, or half a character: binary.
 //  2. A NUL byte: UTF-16 without a mark, if the content decodes in one byte order and has only characters of texts there: assigned ones,
-//     no private ones, of the control characters only tab, LF, FF and CR. There must be two characters or more, and at least one of 51
-//     must be ASCII. Those whose two bytes are both printable ASCII speak for words between NUL bytes: they must not be more than the
-//     others above ASCII, or at most a tenth of those of ASCII. If both byte orders fit, the one with more ASCII; if they are even, or
-//     none fits: binary.
+//     no private ones, of the control characters only tab, LF, FF and CR. There must be two characters or more; at
+//     least three quarters must be ASCII, or one of 51 if LF is among them, which is no character in the other byte order. Those whose
+//     two bytes are both printable ASCII speak for words between NUL bytes: they must not be more than the others above ASCII, or
+//     at most a tenth of those of ASCII. If both byte orders fit, the one with ASCII counts if the other has none. Otherwise: binary.
 //  3. An escape of ISO-2022 to characters of two bytes (ESC, $, and one of @AB()*+) in a content that is ASCII, or that is not UTF-8:
 //     iso-2022. There the meaning of a byte depends on all bytes before it: it is not decoded, and cannot be changed.
 //  4. Valid UTF-8: utf-8, with or without its mark, and nothing else.

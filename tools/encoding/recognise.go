@@ -145,9 +145,9 @@ func (d *Detector) unmarkedUTF16() Encoding {
 	little, big := &d.utf16[0], &d.utf16[1]
 	littleText, bigText := little.text(), big.text()
 	switch {
-	case littleText && (!bigText || little.ascii > big.ascii):
+	case littleText && (!bigText || big.ascii == 0 && little.ascii > 0):
 		return UTF16LE
-	case bigText && (!littleText || big.ascii > little.ascii):
+	case bigText && (!littleText || little.ascii == 0 && big.ascii > 0):
 		return UTF16BE
 	}
 	return Binary
@@ -247,8 +247,9 @@ type utf16Check struct {
 	decodes bool // there are no surrogates without a partner
 	isText  bool // and all characters are such as texts have
 	nul     bool
-	ascii   int // characters
-	pairs   int // characters whose two bytes are both printable ASCII
+	lf      bool // U+000A, which is unassigned in the other byte order
+	ascii   int  // characters
+	pairs   int  // characters whose two bytes are both printable ASCII
 	other   int
 	carry   []byte
 }
@@ -281,6 +282,7 @@ func (u *utf16Check) add(chunk []byte) {
 			u.nul, u.isText = true, false
 		case c < utf8.RuneSelf:
 			u.ascii++
+			u.lf = u.lf || c == '\n'
 			u.isText = u.isText && (c >= ' ' && c != 0x7f || c == '\n' || c == '\r' || c == '\t' || c == '\f')
 		default:
 			if printable(byte(c>>8)) && printable(byte(c)) && c <= 0xffff {
@@ -300,7 +302,8 @@ func (u *utf16Check) text() bool {
 	if !u.isText || len(u.carry) > 0 || u.ascii+u.pairs+u.other < 2 {
 		return false
 	}
-	return u.ascii*50 >= u.pairs+u.other && (u.pairs <= u.other || u.pairs*10 <= u.ascii)
+	enough := u.ascii >= 3*(u.pairs+u.other) || u.lf && u.ascii*50 >= u.pairs+u.other
+	return enough && (u.pairs <= u.other || u.pairs*10 <= u.ascii)
 }
 
 // maxJudged is the number of characters, or bytes, by which an encoding is judged likely.

@@ -1,9 +1,12 @@
 package encoding_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"toolhost/tools/encoding"
 )
@@ -119,5 +122,46 @@ func TestRecogniseTexts(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestRecogniseFilesOfVim takes files that others wrote: those of Vim say their encodings in their names. testdata/encodings.sh sets the
+// directory.
+func TestRecogniseFilesOfVim(t *testing.T) {
+	dir := os.Getenv("TOOLHOST_VIM")
+	if dir == "" {
+		t.Skip("TOOLHOST_VIM does not say where the runtime files of Vim are")
+	}
+	want := map[string]encoding.Encoding{
+		".latin1": encoding.Windows1252, ".1252": encoding.Windows1252,
+		".sjis": encoding.ShiftJIS, ".cp932": encoding.ShiftJIS, ".932": encoding.ShiftJIS,
+		".ja.euc": encoding.EUCJP, ".euc-jp": encoding.EUCJP, ".eucjp": encoding.EUCJP, ".ko.euc": encoding.EUCKR, ".euckr": encoding.EUCKR,
+		".zh.euc": encoding.GBK, ".936": encoding.GBK, ".big5": encoding.Big5, ".950": encoding.Big5,
+	}
+	seen := map[encoding.Encoding]int{}
+	for _, pattern := range []string{"tutor/*", "lang/*"} {
+		files, err := filepath.Glob(filepath.Join(dir, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			raw, err := os.ReadFile(file)
+			if err != nil {
+				continue // a directory
+			}
+			for suffix, e := range want {
+				found := encoding.Recognise(raw)
+				if !strings.HasSuffix(strings.TrimSuffix(file, ".vim"), suffix) || utf8.Valid(raw) {
+					continue // many of them hold only ASCII
+				}
+				if seen[e]++; found.Encoding != e || !slices.Contains(found.Decoding, e) {
+					t.Errorf("%s is taken for %s", filepath.Base(file), found.Encoding)
+				}
+			}
+		}
+	}
+	t.Logf("recognised: %v", seen)
+	if len(seen) < 6 {
+		t.Errorf("only files of %d encodings are there", len(seen))
 	}
 }
