@@ -104,7 +104,7 @@ func (a *attributes) add(file, dir string, text []byte, macros bool) {
 
 // cutPattern cuts the pattern off a line. A pattern in quotes is written as C does. ok is false for lines without one.
 func cutPattern(line string) (pattern, rest string, ok bool) {
-	line = strings.TrimLeft(line, blanks)
+	line = strings.TrimLeft(line, attributeBlanks)
 	if line == "" || line[0] == '#' || len(line) > maxAttributeLine {
 		return "", "", false
 	}
@@ -118,13 +118,13 @@ func cutPattern(line string) (pattern, rest string, ok bool) {
 }
 
 const (
-	blanks           = " \t\r\n"
+	attributeBlanks  = " \t\r\n"
 	maxAttributeLine = 2048 // bytes; git ignores longer lines
 )
 
 func cutBlank(line string) (word, rest string) {
-	line = strings.TrimLeft(line, blanks)
-	if i := strings.IndexAny(line, blanks); i >= 0 {
+	line = strings.TrimLeft(line, attributeBlanks)
+	if i := strings.IndexAny(line, attributeBlanks); i >= 0 {
 		return line[:i], line[i:]
 	}
 	return line, ""
