@@ -43,7 +43,9 @@ func TestToolsReadNoCredentials(t *testing.T) {
 					if !long() && n%5 != (m+i)%5 { // the ordinary form reads each in all of the workspaces, in one of the modes
 						continue
 					}
-					calls = append(calls, fmt.Sprintf(`@read {"path":%q}`, "~/"+name), fmt.Sprintf(`@read {"path":%q}`, "soft/"+name))
+					calls = append(calls, fmt.Sprintf(`@read {"path":%q}`, "~/"+name), fmt.Sprintf(`@read {"path":%q}`, "soft/"+name),
+						fmt.Sprintf(`@grep {"pattern":"CANARY","glob":%q}`, "soft/"+name), fmt.Sprintf(`@grep {"pattern":"CANARY","glob":%q}`, "~/"+name),
+						fmt.Sprintf(`@grep {"pattern":"CANARY","glob":%q}`, "soft/"+filepath.Dir(name)+"/**"))
 				}
 				for _, in := range calls {
 					if a := d.call(in); strings.Contains(strings.ReplaceAll(a.text(), `"CANARY"`, ""), "CANARY\n") || strings.Contains(a.text(), ":CANARY") {

@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +37,7 @@ type attempt struct {
 // probes returns the searches for what would have matched: first for the pattern's other readings, then for all of them
 // and the pattern itself in the other letter case. Each is one search for any of its patterns.
 func (o *offer) probes() (probes []engine.Probe) {
+	o.groups = nil
 	add := func(readings []match.Reading, limit time.Duration) {
 		group := compileAll(readings, o.options)
 		if len(group) == 0 {
@@ -95,7 +97,7 @@ func anyOf(group []attempt, o match.Options) (*match.Pattern, bool) {
 }
 
 // note says which pattern would have matched, why it is another one, and where. It is empty if none would.
-func (o *offer) note(found *engine.Probed, names naming) string {
+func (o *offer) note(found *engine.Probed) string {
 	if found == nil {
 		return ""
 	}
@@ -117,7 +119,7 @@ func (o *offer) note(found *engine.Probed, names naming) string {
 	if chosen.Why != "" {
 		why = " (" + chosen.Why + ")"
 	}
-	place := fmt.Sprintf("%s:%d", agenttool.PrintPath(names.path(found.Path)), found.Line.Number)
+	place := fmt.Sprintf("%s:%d", agenttool.PrintPath(found.Path), found.Line.Number)
 	return fmt.Sprintf("%s would match, as in %s%s", strings.Join(words, " with "), place, why)
 }
 
@@ -128,10 +130,14 @@ const (
 
 // nearNames says which names below root a pattern that matches none would match in another letter case or Unicode form.
 // It is empty if there are none.
-func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noIgnore bool, pattern string, names naming) string {
-	folded, err := parseGlob(foldName(pattern))
-	if err != nil {
-		return ""
+func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noIgnore bool, patterns []string, names naming) string {
+	var exact, folded []glob
+	for _, pattern := range patterns {
+		e, err := parseGlob(pattern)
+		f, also := parseGlob(foldName(pattern))
+		if err == nil && also == nil {
+			exact, folded = append(exact, e), append(folded, f)
+		}
 	}
 	dir, err := openRootDir(s.ws, root)
 	if err != nil {
@@ -150,7 +156,8 @@ func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noI
 		if dir != lastDir {
 			lastDir, lastFolded = dir, foldName(dir)
 		}
-		return folded.match(lastFolded, foldName(name))
+		return slices.ContainsFunc(folded, func(g glob) bool { return g.match(lastFolded, foldName(name)) }) &&
+			!slices.ContainsFunc(exact, func(g glob) bool { return g.match(dir, name) }) // something else leaves it out
 	}
 	var found []string
 	_, err = s.engine.List(ctx, place, near, func(f engine.FoundFile) bool {
@@ -161,7 +168,7 @@ func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noI
 		return ""
 	}
 	what := "letter case"
-	if norm.NFC.String(found[0]) != found[0] || norm.NFC.String(pattern) != pattern {
+	if norm.NFC.String(found[0]) != found[0] || slices.ContainsFunc(patterns, func(p string) bool { return norm.NFC.String(p) != p }) {
 		what = "Unicode form or letter case"
 	}
 	more := ""

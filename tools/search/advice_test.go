@@ -91,6 +91,12 @@ func TestNamesInAnotherSpelling(t *testing.T) {
 			}
 		})
 	}
+	for _, in := range []map[string]any{{"glob": "*.md,!*.md"}, {"glob": "*.md", "type": "go"}} { // they match: something else leaves them out
+		in["pattern"] = "x"
+		if text, _ := tr.grep(t, in); strings.Contains(text, "another") {
+			t.Errorf("%v: %s", in, text)
+		}
+	}
 	if text, _ := tr.glob(t, map[string]any{"pattern": "other.md"}); strings.Contains(text, "another") {
 		t.Error(text)
 	}

@@ -1,157 +1,327 @@
 package search
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"unicode/utf8"
+	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"toolhost/agenttool"
+	"toolhost/tools/workspace"
 )
 
-// maxAlternatives bounds the patterns that one glob with braces expands to.
-const maxAlternatives = 256
+// maxTargets bounds the directories and files that the patterns of one call name. Beyond it they are only compared, and
+// name nothing: what rules leave out on the way is left out.
+const maxTargets = 16
 
-// glob is a validated pattern. A pattern without a slash matches names at any depth, any other the path below the
-// search root.
-type glob struct {
-	shapes []shape // without braces: doublestar's time is exponential in their number
-	dotted bool    // the pattern contains a name that begins with a dot
+// selection is what a call searches: its directory, the patterns for files in it, and their types.
+type selection struct {
+	base    agenttool.Path // the directory to which patterns are relative
+	targets []target       // where files are looked for, in path order
+
+	patterns []string // that say which files are wanted, relative to the base
+	except   []glob
+	types    []shape // of names
+	dotted   bool    // a pattern contains a name that begins with a dot
+
+	slashIsAbsolute bool // a pattern that begins with a slash is absolute
 }
 
-// shape is a pattern without braces, with a quick test that rejects most files.
-type shape struct {
-	pattern string
-	name    bool   // matches only the name
-	tail    string // every matching name ends with it
-	whole   bool   // every name that ends with tail matches
+// target is a directory or a file that is searched because a pattern names it: the names up to the first one with a
+// wildcard are the caller's words, like a path. No ignore rule leaves it out, and a link on the way is followed.
+type target struct {
+	dir  string // below the base, "" or with a trailing slash
+	name string // only this file in dir, or all below this directory; "": all files below dir that only selects
+	only *glob  // selects files by their path below dir; nil: all
+
+	at    int // number of dir in the call's Reads
+	named int // number of dir and name in the call's Reads
 }
 
-// newShape returns the shape of a valid pattern; deep: the pattern is for names.
-func newShape(pattern string, deep bool) shape {
-	s := shape{pattern: pattern, name: deep}
-	if rest, any := strings.CutPrefix(pattern, "**/"); any && !strings.Contains(rest, "/") && rest != "**" {
-		s.pattern, s.name = rest, true
+// path returns the path of the target below the base.
+func (t *target) path() string { return t.dir + t.name }
+
+// parsePatterns parses the patterns of a call in the directory that path names; "" is the workspace. A pattern may be a
+// list with commas, absolute, or begin with !, which leaves files out. Without a pattern that does not, all files are
+// wanted. If slashIsAbsolute is set, every pattern that begins with a slash is absolute, see absolute.
+func parsePatterns(scope agenttool.Scope, dir string, patterns []string, slashIsAbsolute bool) (s selection, err error) {
+	s.slashIsAbsolute = slashIsAbsolute
+	var lists []string
+	for _, p := range patterns {
+		lists = append(lists, list(p)...)
 	}
-	s.tail = spelled(s.pattern[strings.LastIndexAny(s.pattern, `*?[]{}\/`)+1:])
-	s.whole = s.name && s.pattern == "*"+s.tail
-	return s
-}
-
-// spelled returns the longest literal suffix of text. U+FFFD, which stands for invalid bytes in displayed names, and
-// bytes that are not UTF-8 are not literal: they match any such byte.
-func spelled(text string) string {
-	from := 0
-	for i, r := range text {
-		if r == utf8.RuneError {
-			from = i + 1
+	for i, p := range lists {
+		if rest, home := strings.CutPrefix(p, "~/"); home && scope.Home != "" {
+			lists[i] = scope.Home + "/" + rest
 		}
 	}
-	for from > 0 && from < len(text) && !utf8.RuneStart(text[from]) {
-		from++ // skip the rest of a literal U+FFFD
+	if dir == "" {
+		dir = s.absoluteBase(scope, lists)
 	}
-	return text[from:]
-}
-
-func (s *shape) match(dir, name string) bool {
-	switch {
-	case !strings.HasSuffix(name, s.tail):
-		return false
-	case s.whole:
-		return true
-	case s.name:
-		return doublestar.MatchUnvalidated(s.pattern, name)
+	if s.base, err = rootPath(scope, dir); err != nil {
+		return s, err
 	}
-	return doublestar.MatchUnvalidated(s.pattern, dir+name)
-}
-
-// parseGlob parses a doublestar pattern. "./x" and "/x" mean x in the search root only, "x/" means everything below
-// x.
-func parseGlob(pattern string) (glob, error) {
-	p := strings.TrimPrefix(strings.TrimPrefix(pattern, "./"), "/")
-	if strings.HasSuffix(p, "/") {
-		p += "**"
-	}
-	bad := func(why string) (glob, error) {
-		message := fmt.Sprintf("glob %q: %s", pattern, why)
-		return glob{}, agenttool.Failure(agenttool.InvalidArguments, "bad_glob", message)
-	}
-	switch {
-	case p == "" || !doublestar.ValidatePattern(p):
-		return bad(`not a valid pattern: close every [ and {, and write \[ or \{ for the character itself`)
-	case len(expand(p, 0, nil)) > maxAlternatives:
-		return bad(fmt.Sprintf("its braces stand for more than %d patterns: use fewer of them", maxAlternatives))
-	case p == ".." || strings.HasPrefix(p, "../") || strings.Contains(p, "/../") || strings.HasSuffix(p, "/.."):
-		return bad(`a pattern cannot leave the directory that is searched: name another one in "path"`)
-	}
-	var g glob
-	for _, alternative := range expand(p, 0, nil) {
-		g.shapes = append(g.shapes, newShape(alternative, !strings.Contains(pattern, "/")))
-	}
-	g.dotted = p[0] == '.' || strings.Contains(p, "/.") || strings.Contains(p, "{.") || strings.Contains(p, ",.")
-	return g, nil
-}
-
-// expand appends the patterns that a valid pattern with braces, at or after from, expands to, as in bash. It stops
-// when there are too many.
-func expand(pattern string, from int, out []string) []string {
-	for i := from; i < len(pattern); i++ {
-		switch pattern[i] {
-		case '\\':
-			i++
-		case '[':
-			i = closing(pattern, i+1, ']')
-		case '{':
-			end := closing(pattern, i+1, '}')
-			for start := i + 1; start <= end && len(out) <= maxAlternatives; {
-				comma := min(closing(pattern, start, ','), end)
-				out = expand(pattern[:i]+pattern[start:comma]+pattern[end+1:], i, out)
-				start = comma + 1
+	var wanted []named
+	for _, p := range lists {
+		p, negated := strings.CutPrefix(p, "!")
+		p, above, err := s.relative(scope, p)
+		if err != nil {
+			return s, err
+		}
+		if !negated {
+			s.patterns = append(s.patterns, p)
+			s.dotted = s.dotted || dotted(p)
+		}
+		if negated || above != "" {
+			g, err := parseGlob(p)
+			if err != nil {
+				return s, err
 			}
-			return out
+			g.above = above
+			if negated {
+				s.except = append(s.except, g)
+			} else {
+				s.targets = append(s.targets, target{only: &g})
+			}
+			continue
+		}
+		all, err := alternatives(p)
+		if err != nil {
+			return s, err
+		}
+		for _, text := range all {
+			n := split(text, !strings.Contains(p, "/"))
+			wanted = append(wanted, n)
+			if itself := split(escaped(text), n.deep); n.name == "" && itself.name != "" { // a file or directory with brackets in its path
+				wanted = append(wanted, itself)
+			}
 		}
 	}
-	return append(out, pattern)
+	s.add(wanted)
+	if len(s.targets) == 0 {
+		s.targets = []target{{}}
+	}
+	return s, nil
 }
 
-// closing returns the index of the first byte c at or after from that is neither escaped nor within further braces; the
-// last index if there is none.
-func closing(pattern string, from int, c byte) int {
-	depth := 0
-	for i := from; i < len(pattern); i++ {
+// list returns the patterns in a list with commas. A name may hold commas, too: without a wildcard the whole text is one
+// more pattern.
+func list(text string) (patterns []string) {
+	from, depth := 0, 0
+	for i := 0; i <= len(text); i++ {
 		switch {
-		case pattern[i] == '\\':
-			i++
-		case pattern[i] == c && depth == 0:
-			return i
-		case pattern[i] == '{' && c != ']':
+		case i == len(text) || text[i] == ',' && depth == 0:
+			if p := strings.TrimSpace(text[from:i]); p != "" {
+				patterns = append(patterns, p)
+			}
+			from = i + 1
+		case text[i] == '\\':
+			i = min(i+1, len(text)-1)
+		case text[i] == '[':
+			if end := closing(text, i+1, ']'); text[end] == ']' {
+				i = end
+			}
+		case text[i] == '{':
 			depth++
-		case pattern[i] == '}' && c != ']':
+		case text[i] == '}':
 			depth--
 		}
 	}
-	return len(pattern) - 1
+	if len(patterns) > 1 && !strings.ContainsAny(text, "*?") || len(patterns) == 0 {
+		patterns = append(patterns, text)
+	}
+	if len(patterns) == 1 {
+		patterns[0] = text // blanks around it may be part of a name
+	}
+	return patterns
 }
 
-// match reports whether the file name in dir, a path below the search root that is empty or ends with a slash, matches.
-func (g *glob) match(dir, name string) bool {
-	for i := range g.shapes {
-		if g.shapes[i].match(dir, name) {
-			return true
+// absolute reports whether a pattern is absolute. For grep, as for ripgrep, one that begins with a slash is relative to
+// the search root unless it names a directory of the scope.
+func (s *selection) absolute(scope agenttool.Scope, pattern string) bool {
+	return strings.HasPrefix(pattern, "/") && (s.slashIsAbsolute || slices.ContainsFunc(scope.Roots, func(root string) bool {
+		return root != "/" && (pattern == root || strings.HasPrefix(pattern, root+"/"))
+	}))
+}
+
+// absoluteBase returns the directory that all absolute patterns of a list name; "" if there are none that say what is
+// wanted.
+func (s *selection) absoluteBase(scope agenttool.Scope, patterns []string) (base string) {
+	for _, p := range patterns {
+		if !s.absolute(scope, p) {
+			continue
+		}
+		dir, _ := doublestar.SplitPattern(p)
+		if base == "" {
+			base = dir
+		}
+		for !agenttool.Within(base, dir) {
+			base = path.Dir(base)
+		}
+	}
+	if base == "" {
+		return ""
+	}
+	return agenttool.SpellPath(base)
+}
+
+// relative returns a pattern relative to the base. A pattern that is absolute may have wildcards in the part that
+// matches the base: then it stays absolute, and above is the base as glob.above has it.
+func (s *selection) relative(scope agenttool.Scope, pattern string) (relative, above string, err error) {
+	base := strings.TrimSuffix(s.base.Absolute, "/")
+	if !s.absolute(scope, pattern) {
+		return pattern, "", nil
+	}
+	if rest, below := strings.CutPrefix(pattern, base+"/"); below {
+		return "./" + cmp.Or(rest, "**"), "", nil
+	}
+	dir, rest := doublestar.SplitPattern(pattern)
+	if !agenttool.Within(dir, s.base.Absolute) || rest == "" {
+		return "", "", agenttool.Failure(agenttool.InvalidArguments, "bad_glob",
+			fmt.Sprintf("glob %q: it is absolute and not below %s: make it relative, or leave out \"path\"", pattern, s.base.Spelling))
+	}
+	return pattern, base[1:] + "/", nil
+}
+
+// named is a pattern without braces whose literal beginning is a path.
+type named struct {
+	dir  string // the literal beginning, "" or with a trailing slash
+	name string // the literal last name, if all of the pattern is literal; else ""
+	rest string // relative to dir
+	full string // the whole pattern
+	deep bool   // it is for names at any depth
+}
+
+// split splits a pattern without braces, which is for names at any depth if deep is set.
+func split(pattern string, deep bool) named {
+	n := named{full: pattern, rest: pattern, deep: deep}
+	for !deep {
+		first, more, found := strings.Cut(n.rest, "/")
+		name, ok := literal(first)
+		if !ok {
+			break
+		}
+		if !found {
+			n.name = name
+			return n
+		}
+		n.dir += name + "/"
+		n.rest = more
+	}
+	return n
+}
+
+// literal returns the only name that a pattern without a slash matches, if there is just one.
+func literal(pattern string) (name string, ok bool) {
+	if pattern == "" || strings.Contains(pattern, "\uFFFD") { // which stands for any byte that is not UTF-8
+		return "", false
+	}
+	var b strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '*', '?', '[', 0:
+			return "", false
+		case '\\':
+			if i++; i == len(pattern) {
+				return "", false
+			}
+		}
+		b.WriteByte(pattern[i])
+	}
+	name = b.String()
+	return name, name != "." && name != ".." && !strings.Contains(name, "/")
+}
+
+// add adds targets for the patterns.
+func (s *selection) add(patterns []named) {
+	var targets []target
+	find := func(dir, name string) *target {
+		at := slices.IndexFunc(targets, func(t target) bool { return t.dir == dir && t.name == name })
+		if at < 0 {
+			at = len(targets)
+			targets = append(targets, target{dir: dir, name: name})
+		}
+		return &targets[at]
+	}
+	for _, p := range patterns {
+		t := find(p.dir, p.name)
+		if p.name != "" {
+			continue
+		}
+		if t.only == nil {
+			t.only = &glob{}
+		}
+		t.only.add(p.rest, p.deep)
+	}
+	if len(targets) > maxTargets {
+		all := &glob{}
+		for _, p := range patterns {
+			all.add(p.full, p.deep)
+		}
+		targets = []target{{only: all}}
+	}
+	s.targets = append(s.targets, targets...)
+	slices.SortStableFunc(s.targets, func(a, b target) int { return strings.Compare(a.path(), b.path()) })
+}
+
+// reads returns the paths that the call opens, the base first, and notes in the targets where theirs are.
+func (s *selection) reads(scope agenttool.Scope) (paths []agenttool.Path, err error) {
+	paths = []agenttool.Path{s.base}
+	number := func(below string) int {
+		if err != nil || below == "" {
+			return 0
+		}
+		var p agenttool.Path
+		p, err = workspace.Path(scope, agenttool.SpellPath(strings.TrimSuffix(s.base.Absolute, "/")+"/"+strings.TrimSuffix(below, "/")))
+		p.Spelling = agenttool.SpellPath(path.Join(agenttool.ParsePath(s.base.Spelling), below))
+		at := slices.IndexFunc(paths, func(o agenttool.Path) bool { return o.Absolute == p.Absolute })
+		if at < 0 {
+			at = len(paths)
+			paths = append(paths, p)
+		}
+		return at
+	}
+	for i := range s.targets {
+		t := &s.targets[i]
+		t.at = number(t.dir)
+		if t.name != "" {
+			t.named = number(t.path())
+		}
+	}
+	return paths, err
+}
+
+// overlap reports whether two targets may lead to the same file.
+func (s *selection) overlap() bool {
+	for i, t := range s.targets {
+		for _, o := range s.targets[:i] {
+			if o.name == "" && strings.HasPrefix(t.dir, o.dir) || o.name != "" && strings.HasPrefix(t.path()+"/", o.path()+"/") {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// filter selects the files of a grep. The zero value selects every file.
+// isMissing reports whether an error says that a path does not exist.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// filter selects the files of one directory.
 type filter struct {
-	only   *glob
-	except *glob
-	types  []shape // of names
-	last   atomic.Pointer[verdict]
+	*selection
+	only *glob  // nil: all
+	at   string // path of the directory below the base, "" or with a trailing slash
+	none bool   // the directory itself is left out
+	last atomic.Pointer[verdict]
 }
 
 // verdict caches a filter's decision on a directory.
@@ -161,31 +331,25 @@ type verdict struct {
 	above    *verdict // of the directory above; nil for the root's
 }
 
-// parseFilter parses grep's glob and type.
-func parseFilter(pattern, language string) (*filter, error) {
-	f := &filter{}
-	if rest, negated := strings.CutPrefix(pattern, "!"); pattern != "" {
-		g, err := parseGlob(agenttool.ParsePath(rest))
-		if err != nil {
-			return nil, err
+// filter returns the filter for the files below the directory at, which only selects.
+func (s *selection) filter(at string, only *glob) *filter {
+	f := &filter{selection: s, only: only, at: at}
+	for end := 0; end < len(at) && !f.none; {
+		from := end
+		end += strings.IndexByte(at[from:], '/') + 1
+		f.none = s.leavesOut(at[:from], at[from:end-1])
+	}
+	return f
+}
+
+// leavesOut reports whether a pattern with ! matches the name in dir, a path below the base.
+func (s *selection) leavesOut(dir, name string) bool {
+	for i := range s.except {
+		if s.except[i].match(dir, name) {
+			return true
 		}
-		if negated {
-			f.except = &g
-		} else {
-			f.only = &g
-		}
 	}
-	if language == "" {
-		return f, nil
-	}
-	known := fileTypes()[language]
-	if known == nil {
-		return nil, unknownType(language)
-	}
-	for _, pattern := range known {
-		f.types = append(f.types, newShape(pattern, true))
-	}
-	return f, nil
+	return false
 }
 
 // want returns the method wants, or nil if the filter selects every file.
@@ -198,10 +362,10 @@ func (f *filter) want() func(dir, name string) bool {
 
 // wants reports whether the filter selects the file. It is safe for concurrent use.
 func (f *filter) wants(dir, name string) bool {
-	if f.only != nil && !f.only.match(dir, name) {
+	if f.none || f.only != nil && !f.only.match(dir, name) {
 		return false
 	}
-	if f.except != nil && (f.except.match(dir, name) || f.excepts(dir)) {
+	if f.except != nil && (f.leavesOut(f.at+dir, name) || f.excepts(dir)) {
 		return false
 	}
 	return f.types == nil || slices.ContainsFunc(f.types, func(s shape) bool { return s.match(dir, name) })
@@ -220,9 +384,46 @@ func (f *filter) excepts(dir string) bool {
 	}
 	for at < len(dir) {
 		end := at + strings.IndexByte(dir[at:], '/')
-		v = &verdict{dir[:end+1], v != nil && v.excepted || f.except.match(dir[:at], dir[at:end]), v}
+		v = &verdict{dir[:end+1], v != nil && v.excepted || f.leavesOut(f.at+dir[:at], dir[at:end]), v}
 		at = end + 1
 	}
 	f.last.Store(v)
 	return v != nil && v.excepted
+}
+
+// typeShapes returns the patterns of a file type; nil for "".
+func typeShapes(language string) (shapes []shape, err error) {
+	if language == "" {
+		return nil, nil
+	}
+	known := fileTypes()[language]
+	if known == nil {
+		return nil, unknownType(language)
+	}
+	for _, pattern := range known {
+		shapes = append(shapes, newShape(pattern, true))
+	}
+	return shapes, nil
+}
+
+// once lets each file pass for one target only.
+type once struct{ target map[string]int } // by path; nil: targets do not overlap
+
+func newOnce(s *selection) once {
+	if !s.overlap() {
+		return once{}
+	}
+	return once{map[string]int{}}
+}
+
+// first reports whether no target before this one had the file.
+func (o once) first(target int, path string) bool {
+	if o.target == nil {
+		return true
+	}
+	had, there := o.target[path]
+	if !there {
+		o.target[path] = target
+	}
+	return !there || had == target
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/count"
@@ -50,7 +50,7 @@ type globCall struct {
 	input globInput
 	room  agenttool.Capacity
 	facts agenttool.Facts
-	glob  glob
+	files selection
 }
 
 // Bind decodes input and checks its pattern. An absolute pattern names its own search root.
@@ -60,33 +60,20 @@ func (g globTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
 	}
-	pattern := agenttool.ParsePath(in.Pattern)
-	if strings.HasPrefix(pattern, "/") || strings.HasPrefix(pattern, "~/") {
-		if in.Path != "" {
-			return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_glob",
-				fmt.Sprintf(`glob %q: it is absolute, so leave out "path", or make it relative to that`, in.Pattern))
-		}
-		in.Path, pattern = doublestar.SplitPattern(pattern)
-		in.Path, pattern = agenttool.SpellPath(in.Path), "./"+pattern
-		in.Pattern = agenttool.SpellPath(pattern)
-	}
-	root, err := rootPath(scope, in.Path)
-	if err != nil {
+	var err error
+	if c.files, err = parsePatterns(scope, in.Path, []string{agenttool.ParsePath(in.Pattern)}, true); err != nil {
 		return nil, err
 	}
-	if c.glob, err = parseGlob(pattern); err != nil {
-		return nil, err
-	}
-	in.Path = agenttool.SpellPath(root.Absolute)
-	in.Hidden = in.Hidden || c.glob.dotted
-	c.facts = readOnly(root)
-	return c, nil
+	in.Path = agenttool.SpellPath(c.files.base.Absolute)
+	in.Hidden = in.Hidden || c.files.dotted
+	c.facts, err = c.files.readOnly(scope)
+	return c, err
 }
 
 // Input returns the globInput.
 func (c *globCall) Input() any { return c.input }
 
-// Facts returns the call's facts. Reads holds the search root.
+// Facts returns the call's facts. Reads holds the search root and the paths that patterns name.
 func (c *globCall) Facts() *agenttool.Facts { return &c.facts }
 
 // Preflight checks that the search root is a directory.
@@ -101,33 +88,93 @@ func (c *globCall) Preflight(context.Context) error {
 // Run lists. At the time limit it succeeds with the results so far; if ctx ends first it returns them with ctx's
 // error.
 func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
-	root := c.facts.Reads[0]
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	dir, err := openRootDir(c.ws, root)
-	if err != nil {
-		return agenttool.Output{}, err
+	r := newGlobReport(c.input, newNaming(c.ws, c.facts.Reads[0]), c.room)
+	shown := newOnce(&c.files)
+	var sum engine.Summary
+	for i := range c.files.targets {
+		t := &c.files.targets[i]
+		if r.end.early || limited.Err() != nil && i > 0 {
+			break
+		}
+		part, err := c.list(limited, t, func(path string, modified func() int64) bool {
+			r.end.early = shown.first(i, path) && !r.add(path, modified)
+			return !r.end.early
+		})
+		if t.path() != "" && isMissing(err) {
+			r.missing = append(r.missing, t.path())
+			continue
+		}
+		if err != nil {
+			return agenttool.Output{}, err
+		}
+		sum = sum.Plus(part)
 	}
-	place, err := c.place(dir, root)
-	if err != nil {
-		dir.Close()
-		return agenttool.Output{}, err
-	}
-	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
-	r := newGlobReport(c.input, newNaming(c.ws, root), c.room)
-	sum, err := c.engine.List(limited, place, c.glob.match, func(f engine.FoundFile) bool {
-		r.end.early = !r.add(f)
-		return !r.end.early
-	})
-	if err != nil {
-		return agenttool.Output{}, err
+	if len(r.missing) < len(c.files.targets) {
+		r.missing = nil
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
 	if r.page.total == 0 && !r.end.incomplete() {
-		r.near = c.nearNames(ctx, root, c.input.Hidden, c.input.NoIgnore, agenttool.ParsePath(c.input.Pattern), r.naming)
+		r.near = c.nearNames(ctx, c.facts.Reads[0], c.input.Hidden, c.input.NoIgnore, c.files.patterns, r.naming)
 	}
 	return r.output(sum), ctx.Err()
+}
+
+// list passes the files of a target to take, each with its path for results.
+func (c *globCall) list(ctx context.Context, t *target, take func(path string, modified func() int64) bool) (sum engine.Summary, err error) {
+	root, at, only := c.facts.Reads[t.at], t.dir, t.only
+	if t.name != "" {
+		dir, err := c.ws.OpenDir(root)
+		if err != nil {
+			return sum, err
+		}
+		defer dir.Close()
+		st, err := dir.Lstat(t.name)
+		if err != nil {
+			return sum, err
+		}
+		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return c.listFile(root, t, &st, take)
+		}
+		root, at, only = c.facts.Reads[t.named], t.path()+"/", nil
+	}
+	dir, err := c.ws.OpenDir(root)
+	if err != nil {
+		return sum, err
+	}
+	place, err := c.place(dir, root)
+	if err != nil {
+		dir.Close()
+		return sum, err
+	}
+	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
+	names := newNaming(c.ws, root)
+	return c.engine.List(ctx, place, c.files.filter(at, only).want(), func(f engine.FoundFile) bool {
+		return take(names.path(f.Path()), f.Modified)
+	})
+}
+
+// listFile passes the one file of a target in the directory root, which has the status st.
+func (c *globCall) listFile(root agenttool.Path, t *target, st *unix.Stat_t, take func(path string, modified func() int64) bool) (sum engine.Summary, err error) {
+	secrets, err := c.ws.Secrets()
+	if err != nil {
+		return sum, err
+	}
+	names := secrets.Below(root.Resolved)
+	want := c.files.filter(t.dir, nil).want()
+	switch kind := st.Mode & unix.S_IFMT; {
+	case names.Name(t.name):
+		sum.Skipped.Denied++
+	case want != nil && !want("", t.name):
+	case kind != unix.S_IFREG && kind != unix.S_IFLNK:
+		sum.Skipped.Special++
+	default:
+		sum.Searched++
+		take(newNaming(c.ws, root).path(t.name), func() int64 { return unix.TimespecToNsec(st.Mtim) })
+	}
+	return sum, nil
 }
 
 // globResult is the structured content of glob.
@@ -148,14 +195,15 @@ type globSkipCounts struct {
 
 // globReport collects the results of one call.
 type globReport struct {
-	input  globInput
-	naming naming
-	page   page
-	end    end
-	result globResult
-	near   string      // which names would match in another spelling
-	recent []datedPath // in order of modification: the results so far, cut to the size of the page
-	text   strings.Builder
+	input   globInput
+	naming  naming
+	page    page
+	end     end
+	result  globResult
+	missing []string    // the paths that patterns name, if none of them exists
+	near    string      // which names would match in another spelling
+	recent  []datedPath // in order of modification: the results so far, cut to the size of the page
+	text    strings.Builder
 }
 
 // datedPath is a path with the time of its last change.
@@ -173,12 +221,12 @@ func newGlobReport(input globInput, names naming, room agenttool.Capacity) *glob
 }
 
 // add adds a match and reports whether more are wanted.
-func (r *globReport) add(f engine.FoundFile) bool {
+func (r *globReport) add(path string, modified func() int64) bool {
 	if r.input.Sort != byModified {
-		r.place(f.Path())
+		r.place(path)
 		return !r.page.full
 	}
-	r.recent = append(r.recent, datedPath{f.Path(), f.Modified()})
+	r.recent = append(r.recent, datedPath{path, modified()})
 	r.page.total++
 	if need := r.input.Offset + r.input.Limit; len(r.recent) >= 2*need+1024 {
 		r.cut(need)
@@ -195,8 +243,7 @@ func (r *globReport) cut(n int) {
 }
 
 // place adds a path to the page if it belongs there.
-func (r *globReport) place(below string) {
-	path := r.naming.path(below)
+func (r *globReport) place(path string) {
 	name := agenttool.SpellPath(path)
 	r.page.used.text = r.text.Len()
 	if r.page.place(2*jsonSize(name) + 10) {
@@ -227,9 +274,11 @@ func (r *globReport) output(sum engine.Summary) agenttool.Output {
 		fmt.Fprintf(&r.text, "No files match. Compared %s in %s.\n", count.Of(sum.Searched, "name"), r.naming.where())
 		if r.near != "" {
 			n.add("%s", r.near)
+		} else {
+			n.missing(r.missing)
 		}
-		n.leftOut(sum.Listed)
 	}
+	n.leftOut(sum.Listed)
 	r.text.WriteString(n.String())
 	atLeast := ""
 	if r.result.LowerBound {

@@ -18,20 +18,20 @@ import (
 func TestGlob(t *testing.T) {
 	tr := plant(t, project)
 	tests := []struct{ name, input, want string }{
-		{"a name at any depth", `{"pattern":"*.ts"}`, "src-x/x.ts\nsrc/a.ts\n"},
+		{"a name at any depth", `{"pattern":"*.ts"}`, "src-x/x.ts\nsrc/a.ts\n[left out 1 ignored (no_ignore), 2 hidden (hidden)]\n"},
 		{"a path", `{"pattern":"src/*"}`, "src/a.ts\nsrc/z.md\n"},
 		{"everything below", `{"pattern":"src/"}`, "src/a.ts\nsrc/deep/b.tsx\nsrc/z.md\n"},
 		{"braces", `{"pattern":"src/**/*.{ts,tsx}"}`, "src/a.ts\nsrc/deep/b.tsx\n"},
-		{"the root only", `{"pattern":"./*.go"}`, "main.go\nmain_test.go\n"},
+		{"the root only", `{"pattern":"./*.go"}`, "main.go\nmain_test.go\n[left out 1 ignored (no_ignore), 2 hidden (hidden)]\n"},
 		{"below a path", `{"pattern":"*.tsx","path":"src"}`, "src/deep/b.tsx\n"},
 		{"hidden, by its name", `{"pattern":".hidden/**"}`, ".hidden/h.go\n"},
-		{"hidden", `{"pattern":"h.*","hidden":true}`, ".hidden/h.go\n"},
-		{"no_ignore", `{"pattern":"*.log","no_ignore":true}`, "a.log\n"},
+		{"hidden", `{"pattern":"h.*","hidden":true}`, ".hidden/h.go\n[left out 1 ignored (no_ignore)]\n"},
+		{"no_ignore", `{"pattern":"*.log","no_ignore":true}`, "a.log\n[left out 2 hidden (hidden)]\n"},
 		{"absolute", `{"pattern":"` + tr.dir + `/src/*.ts"}`, "src/a.ts\n"},
-		{"limit", `{"pattern":"*","limit":1}`, "bin/image.png\n[showing 1 of at least 2 files; next offset 1]\n"},
+		{"limit", `{"pattern":"*","limit":1}`, "bin/image.png\n[showing 1 of at least 2 files; next offset 1; left out 1 ignored (no_ignore), 2 hidden (hidden)]\n"},
 		{"nothing", `{"pattern":"*.rs","path":"src"}`, "No files match. Compared 3 names in src.\n"},
 		{"nothing but ignored", `{"pattern":"a.log"}`, "No files match. Compared 8 names in the workspace.\n" +
-			"[left out 1 ignored (\"no_ignore\" includes them), 2 hidden (\"hidden\" includes them)]\n"},
+			"[left out 1 ignored (no_ignore), 2 hidden (hidden)]\n"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestGlobIsPolynomial(t *testing.T) {
 	}
 }
 
-// FuzzGlob: a pattern that is accepted never panics and agrees with doublestar.
+// FuzzGlob: a pattern that is accepted never panics and agrees with doublestar, but for names with brackets or braces in them.
 func FuzzGlob(f *testing.F) {
 	f.Add("a/**/b*/[!c].go", "a/x/bc/d.go")
 	f.Add("**/*_test.go", "a/b/c_test.go")
@@ -149,7 +149,8 @@ func FuzzGlob(f *testing.F) {
 		}
 		got := g.match(path.Split(name))
 		if strings.HasPrefix(pattern, "a/") && strings.Count(pattern, "{") < 4 && !joined.MatchString(pattern) {
-			if want := doublestar.MatchUnvalidated(pattern, name); got != want {
+			want := doublestar.MatchUnvalidated(pattern, name)
+			if itself := strings.ContainsAny(pattern, "[{") && strings.ContainsAny(name, "[]{}"); got != want && !(got && itself) {
 				t.Errorf("%q on %q: %v, doublestar %v", pattern, name, got, want)
 			}
 		}

@@ -3,11 +3,11 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"syscall"
 
 	"toolhost/agenttool"
 	"toolhost/tools/search/engine"
 	"toolhost/tools/search/match"
-	"toolhost/tools/workspace"
 )
 
 // The output modes.
@@ -55,7 +55,7 @@ type grepCall struct {
 	facts   agenttool.Facts
 	pattern *match.Pattern
 	read    *match.Reading // of the pattern, which RE2 does not understand as it is; nil: as it is
-	filter  *filter
+	files   selection
 }
 
 // Bind decodes input and compiles its pattern.
@@ -65,21 +65,29 @@ func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err := agenttool.DecodeInput(input, in); err != nil {
 		return nil, err
 	}
-	root, err := rootPath(scope, in.Path)
-	if err != nil {
+	var err error
+	if c.files, err = parsePatterns(scope, in.Path, globs(in.Glob), false); err != nil {
 		return nil, err
 	}
 	if c.pattern, c.read, err = match.Understand(in.Pattern, c.options()); err != nil {
 		return nil, err
 	}
-	if c.filter, err = parseFilter(in.Glob, in.Type); err != nil {
+	if c.files.types, err = typeShapes(in.Type); err != nil {
 		return nil, err
 	}
-	in.Path = agenttool.SpellPath(root.Absolute)
+	in.Path = agenttool.SpellPath(c.files.base.Absolute)
 	in.Before, in.After, in.Context = max(in.Before, in.Context), max(in.After, in.Context), 0
-	in.Hidden = in.Hidden || c.filter.only != nil && c.filter.only.dotted
-	c.facts = readOnly(root)
-	return c, nil
+	in.Hidden = in.Hidden || c.files.dotted
+	c.facts, err = c.files.readOnly(scope)
+	return c, err
+}
+
+// globs returns the patterns of grep's glob.
+func globs(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{agenttool.ParsePath(text)}
 }
 
 func (c *grepCall) options() match.Options {
@@ -89,7 +97,7 @@ func (c *grepCall) options() match.Options {
 // Input returns the grepInput.
 func (c *grepCall) Input() any { return c.input }
 
-// Facts returns the call's facts. Reads holds the search root.
+// Facts returns the call's facts. Reads holds the search root and the paths that patterns name.
 func (c *grepCall) Facts() *agenttool.Facts { return &c.facts }
 
 // Preflight checks that the search root can be opened.
@@ -107,61 +115,123 @@ func (c *grepCall) Preflight(context.Context) error {
 // Run searches. At the time limit it succeeds with the results so far; if ctx ends first it returns them with ctx's
 // error.
 func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
-	root := c.facts.Reads[0]
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	r := newGrepReport(c.input, newNaming(c.ws, root), c.room)
-	query := c.query()
+	targets := c.files.targets
+	isFile, err := c.rootIsFile()
+	if err != nil {
+		return agenttool.Output{}, err
+	}
+	if isFile { // it was named: glob and type do not matter
+		targets = []target{{}}
+	}
+	r := newGrepReport(c.input, newNaming(c.ws, c.facts.Reads[0]), c.room)
 	r.read, r.offer = c.read, &offer{pattern: c.input.Pattern, options: c.options()}
 	if c.read != nil {
 		r.offer.pattern = c.read.Expr
 		r.offer.options.IgnoreCase = r.offer.options.IgnoreCase || c.read.IgnoreCase
 	}
-	query.Probes = r.offer.probes
-	take := func(p engine.Part) bool {
-		r.end.early = !r.add(p)
-		return !r.end.early
-	}
-	dir, file, err := openRoot(c.ws, root)
-	if err != nil {
-		return agenttool.Output{}, err
-	}
+	shown := newOnce(&c.files)
 	var sum engine.Summary
-	if file != nil { // the file was named: glob and type do not matter
-		defer file.Close()
-		sum, err = c.engine.GrepFile(limited, file, query, take)
-	} else {
-		sum, err = c.below(limited, dir, query, take)
+	for i := range targets {
+		t := &targets[i]
+		if r.end.early || limited.Err() != nil && i > 0 {
+			break
+		}
+		query := c.query()
+		if r.page.total == 0 && sum.Probed == nil {
+			query.Probes = r.offer.probes
+		}
+		part, err := c.search(limited, t, query, func(path, resolved string, p engine.Part) bool {
+			r.end.early = shown.first(i, path) && !r.add(path, resolved, p)
+			return !r.end.early
+		})
+		if t.path() != "" && isMissing(err) {
+			r.missing = append(r.missing, t.path())
+			continue
+		}
+		if err != nil {
+			return agenttool.Output{}, err
+		}
+		sum = sum.Plus(part)
 	}
-	if err != nil {
-		return agenttool.Output{}, err
+	if len(r.missing) < len(targets) {
+		r.missing = nil
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
-	if sum.Searched == 0 && c.filter.only != nil && dir != nil && !r.end.incomplete() {
-		r.near = c.nearNames(ctx, root, c.input.Hidden, c.input.NoIgnore, agenttool.ParsePath(c.input.Glob), r.naming)
+	if sum.Searched == 0 && c.files.patterns != nil && !isFile && !r.end.incomplete() {
+		r.near = c.nearNames(ctx, c.facts.Reads[0], c.input.Hidden, c.input.NoIgnore, c.files.patterns, r.naming)
 	}
 	out := r.output(sum)
 	if c.seen != nil && len(r.printed) > 0 {
-		out.Shown = r.shown(c.seen, root.Resolved, out.Content[0].Text)
+		out.Shown = r.shown(c.seen, out.Content[0].Text)
 	}
 	return out, ctx.Err()
 }
 
-// below searches the files below dir.
-func (c *grepCall) below(ctx context.Context, dir *workspace.Dir, query engine.Query, take func(engine.Part) bool) (engine.Summary, error) {
-	place, err := c.place(dir, c.facts.Reads[0])
+// rootIsFile reports whether the search root is a file.
+func (c *grepCall) rootIsFile() (bool, error) {
+	if len(c.files.targets) == 1 && c.files.targets[0].path() == "" {
+		return false, nil // search opens the root and sees
+	}
+	dir, file, err := openRoot(c.ws, c.facts.Reads[0])
+	if dir != nil {
+		dir.Close()
+	}
+	if file != nil {
+		file.Close()
+	}
+	return file != nil, err
+}
+
+// search searches the files of a target. It passes results to take with the path of their file, as results spell it and
+// as it is without links.
+func (c *grepCall) search(ctx context.Context, t *target, q engine.Query, take func(path, resolved string, p engine.Part) bool) (sum engine.Summary, err error) {
+	root, at, only := c.facts.Reads[t.at], t.dir, t.only
+	if t.name != "" {
+		root, at, only = c.facts.Reads[t.named], t.path()+"/", nil
+	}
+	dir, file, err := openRoot(c.ws, root)
+	if err != nil {
+		return engine.Summary{}, err
+	}
+	names := newNaming(c.ws, root)
+	each := func(p engine.Part) bool {
+		if p.Path == "" {
+			return take(names.path(""), root.Resolved, p)
+		}
+		return take(names.path(p.Path), agenttool.Join(root.Resolved, p.Path), p)
+	}
+	defer func() {
+		if sum.Probed != nil {
+			sum.Probed.Path = names.path(sum.Probed.Path)
+		}
+	}()
+	if file != nil {
+		defer file.Close()
+		if t.dir != "" && t.name == "" {
+			return engine.Summary{}, syscall.ENOTDIR
+		}
+		want := c.files.filter(t.dir, nil).want()
+		if t.name != "" && want != nil && !want("", t.name) {
+			return engine.Summary{}, nil
+		}
+		return c.engine.GrepFile(ctx, file, q, each)
+	}
+	place, err := c.place(dir, root)
 	if err != nil {
 		dir.Close()
 		return engine.Summary{}, err
 	}
 	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
-	return c.engine.Grep(ctx, place, query, take)
+	q.Want = c.files.filter(at, only).want()
+	return c.engine.Grep(ctx, place, q, each)
 }
 
 // query returns the engine's query for this call.
 func (c *grepCall) query() engine.Query {
-	q := engine.Query{Pattern: c.pattern, Want: c.filter.want(), Clip: true}
+	q := engine.Query{Pattern: c.pattern, Clip: true}
 	switch c.input.OutputMode {
 	case filesMode:
 		q.Limit = 1

@@ -35,39 +35,42 @@ var project = map[string]string{
 	"src/z.md":       "no newline at the end: needle",
 }
 
+// leftOut is what searches of the project leave out.
+const leftOut = "left out 1 ignored (no_ignore), 2 hidden (hidden)]\n"
+
 func TestGrep(t *testing.T) {
 	tr := plant(t, project)
 	tests := []struct{ name, input, want string }{
 		{"content", `{"pattern":"needle"}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n" +
-			"src-x/x.ts:1:const needle = 1\nsrc/a.ts:2:needle\nsrc/z.md:1:no newline at the end: needle\n[skipped 1 binary with matches]\n"},
-		{"files", `{"pattern":"needle","output_mode":"files_with_matches","type":"go"}`, "main.go\n"},
-		{"count", `{"pattern":"needle","output_mode":"count","glob":"*.go"}`, "main.go:2\n"},
+			"src-x/x.ts:1:const needle = 1\nsrc/a.ts:2:needle\nsrc/z.md:1:no newline at the end: needle\n[skipped 1 binary with matches; " +
+			leftOut},
+		{"files", `{"pattern":"needle","output_mode":"files_with_matches","type":"go"}`, "main.go\n[" + leftOut},
+		{"count", `{"pattern":"needle","output_mode":"count","glob":"*.go"}`, "main.go:2\n[" + leftOut},
 		{"case", `{"pattern":"NEEDLE","ignore_case":true,"path":"src"}`,
 			"src/a.ts:2:needle\nsrc/deep/b.tsx:1:// Needle\nsrc/z.md:1:no newline at the end: needle\n"},
 		{"glob with a slash", `{"pattern":"(?i)needle","glob":"src/**/*.{ts,tsx}"}`, "src/a.ts:2:needle\nsrc/deep/b.tsx:1:// Needle\n"},
 		{"glob is below the path", `{"pattern":"(?i)needle","path":"src","glob":"deep/*"}`, "src/deep/b.tsx:1:// Needle\n"},
 		{"glob that leaves out", `{"pattern":"needle","glob":"!src*"}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\n" +
-			"main.go:5:\tneedle(needle(2))\n[skipped 1 binary with matches]\n"},
-		{"hidden", `{"pattern":"needle","type":"go","hidden":true,"output_mode":"count"}`, ".hidden/h.go:1\nmain.go:2\n"},
+			"main.go:5:\tneedle(needle(2))\n[skipped 1 binary with matches; " + leftOut},
+		{"hidden", `{"pattern":"needle","type":"go","hidden":true,"output_mode":"count"}`, ".hidden/h.go:1\nmain.go:2\n[left out 1 ignored (no_ignore)]\n"},
 		{"a glob with a dot finds hidden names", `{"pattern":"needle","glob":".hidden/*"}`, ".hidden/h.go:1:package hidden // needle\n"},
-		{"no_ignore", `{"pattern":"needle","glob":"*.log","no_ignore":true}`, "a.log:1:needle\n"},
+		{"no_ignore", `{"pattern":"needle","glob":"*.log","no_ignore":true}`, "a.log:1:needle\n[left out 2 hidden (hidden)]\n"},
 		{"a file", `{"pattern":"needle","path":"src/a.ts"}`, "src/a.ts:2:needle\n"},
 		{"an ignored file, named", `{"pattern":"needle","path":"a.log","type":"go"}`, "a.log:1:needle\n"},
 		{"context", `{"pattern":"needle$","path":"src/a.ts","context":1}`, "src/a.ts-1-let a\nsrc/a.ts:2:needle\nsrc/a.ts-3-let b\n"},
 		{"groups", `{"pattern":"needle","glob":"*.{go,mod}","before":1}`, "go.mod:1:module needle\n--\n" +
-			"main.go-3-func main() {\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n"},
-		{"multiline", `{"pattern":"main\\(\\).*?needle","multiline":true}`, "main.go:3:func main() {\nmain.go:4:\tneedle(1)\n"},
+			"main.go-3-func main() {\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n[" + leftOut},
+		{"multiline", `{"pattern":"main\\(\\).*?needle","multiline":true}`, "main.go:3:func main() {\nmain.go:4:\tneedle(1)\n[" + leftOut},
 		{"limit", `{"pattern":"needle","limit":2}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\n" +
-			"[showing 2 of at least 3 matching lines; next offset 2; skipped 1 binary with matches]\n"},
+			"[showing 2 of at least 3 matching lines; next offset 2; skipped 1 binary with matches; " + leftOut},
 		{"offset", `{"pattern":"needle","limit":1,"offset":2}`, "main.go:5:\tneedle(needle(2))\n" +
-			"[showing 3 to 3 of at least 4 matching lines; next offset 3; skipped 1 binary with matches]\n"},
+			"[showing 3 to 3 of at least 4 matching lines; next offset 3; skipped 1 binary with matches; " + leftOut},
 		{"the last page", `{"pattern":"needle","offset":5}`, "src/z.md:1:no newline at the end: needle\n" +
-			"[showing 6 to 6 of 6 matching lines; skipped 1 binary with matches]\n"},
+			"[showing 6 to 6 of 6 matching lines; skipped 1 binary with matches; " + leftOut},
 		{"behind the last page", `{"pattern":"needle","offset":9,"path":"src"}`, "[nothing at offset 9: there are 2 matching lines]\n"},
 		{"limit of files", `{"pattern":"needle","limit":1,"output_mode":"files_with_matches"}`,
-			"go.mod\n[showing 1 of at least 2 files; next offset 1; skipped 1 binary with matches]\n"},
-		{"nothing", `{"pattern":"nowhere"}`, "No matches. Searched 8 files in the workspace.\n[" +
-			"left out 1 ignored (\"no_ignore\" includes them), 2 hidden (\"hidden\" includes them)]\n"},
+			"go.mod\n[showing 1 of at least 2 files; next offset 1; skipped 1 binary with matches; " + leftOut},
+		{"nothing", `{"pattern":"nowhere"}`, "No matches. Searched 8 files in the workspace.\n[" + leftOut},
 		{"nothing in a directory", `{"pattern":"nowhere","path":"src"}`, "No matches. Searched 3 files in src.\n"},
 	}
 	for _, tc := range tests {

@@ -53,15 +53,16 @@ type skipCounts struct {
 
 // grepReport collects the results of one search, file by file in order.
 type grepReport struct {
-	input  grepInput
-	naming naming
-	page   page
-	end    end
-	result grepResult
-	text   strings.Builder
-	read   *match.Reading // how the pattern was read; nil: as it is
-	offer  *offer         // what would have matched
-	near   string         // which names the glob would match in another spelling
+	input   grepInput
+	naming  naming
+	page    page
+	end     end
+	result  grepResult
+	text    strings.Builder
+	read    *match.Reading // how the pattern was read; nil: as it is
+	offer   *offer         // what would have matched
+	near    string         // which names the glob would match in another spelling
+	missing []string       // the paths that patterns name, if none of them exists
 
 	printed []printedLines
 	contextLines
@@ -70,7 +71,7 @@ type grepReport struct {
 
 // printedLines are consecutive lines of a file in the text.
 type printedLines struct {
-	below string // path below the search root
+	path  string // resolved
 	first int
 	lines []string
 }
@@ -78,7 +79,7 @@ type printedLines struct {
 // location is how far a report is.
 type location struct {
 	path     string // of the current file
-	below    string // the same below the search root
+	resolved string // the same, absolute and without links
 	match    int    // number of the last matching line on the page, in that file
 	lastPath string // of the last line in text
 	lastLine int    // its number; 0: no line yet
@@ -104,9 +105,8 @@ func newGrepReport(input grepInput, names naming, room agenttool.Capacity) *grep
 }
 
 // add adds the results of a file, and reports whether there is room for more.
-func (r *grepReport) add(p engine.Part) bool {
-	path := r.naming.path(p.Path)
-	r.below = p.Path
+func (r *grepReport) add(path, resolved string, p engine.Part) bool {
+	r.resolved = resolved
 	if r.input.OutputMode != contentMode {
 		r.addFile(path, p.Count)
 	} else {
@@ -203,8 +203,8 @@ func (r *grepReport) write(path string, line aside, mark byte) {
 	}
 	lines := strings.Split(line.text, "\n") // more than one if the pattern matches across lines
 	last := len(r.printed) - 1
-	if last < 0 || r.printed[last].below != r.below || r.printed[last].first+len(r.printed[last].lines) != line.number {
-		r.printed = append(r.printed, printedLines{below: r.below, first: line.number})
+	if last < 0 || r.printed[last].path != r.resolved || r.printed[last].first+len(r.printed[last].lines) != line.number {
+		r.printed = append(r.printed, printedLines{path: r.resolved, first: line.number})
 		last++
 	}
 	r.printed[last].lines = append(r.printed[last].lines, lines...)
@@ -212,20 +212,16 @@ func (r *grepReport) write(path string, line aside, mark byte) {
 	fmt.Fprintf(&r.text, "%s%c%d%c%s\n", path, mark, line.number, mark, line.text)
 }
 
-// shown returns the function that records which lines below root the caller got, unless they changed on their way.
+// shown returns the function that records which lines the caller got, unless they changed on their way.
 // Lines that were clipped are not those of the file: the ledger compares them when somebody asks.
-func (r *grepReport) shown(ledger *seen.Ledger, root, text string) func([]agenttool.Content) {
+func (r *grepReport) shown(ledger *seen.Ledger, text string) func([]agenttool.Content) {
 	printed := r.printed
 	return func(content []agenttool.Content) {
 		if len(content) == 0 || content[0].Text != text {
 			return
 		}
 		for _, p := range printed {
-			path := root
-			if p.below != "" {
-				path = agenttool.Join(root, p.below)
-			}
-			ledger.Printed(path, int64(p.first), p.lines)
+			ledger.Printed(p.path, int64(p.first), p.lines)
 		}
 	}
 }
@@ -253,14 +249,16 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 		amount{sum.Skipped.Special, specials}, amount{sum.Skipped.TooLarge, "too large to search to its end"})
 	if r.page.total == 0 {
 		fmt.Fprintf(&r.text, "No matches. Searched %s in %s.\n", count.Of(r.result.FilesSearched, "file"), r.naming.where())
-		if would := r.offer.note(sum.Probed, r.naming); would != "" {
+		if would := r.offer.note(sum.Probed); would != "" {
 			n.add("%s", would)
 		}
 		if r.near != "" {
 			n.add("its glob matches no name; %s", r.near)
+		} else {
+			n.missing(r.missing)
 		}
-		n.leftOut(sum.Listed)
 	}
+	n.leftOut(sum.Listed)
 	r.text.WriteString(n.String())
 	return agenttool.Output{
 		Content:    []agenttool.Content{agenttool.Text(r.text.String())},

@@ -73,7 +73,7 @@ func (tr tree) newGrep() agenttool.Tool { return New(tr.ws, tr.engine, tr.seen)[
 
 func (tr tree) newGlob() agenttool.Tool { return New(tr.ws, tr.engine, tr.seen)[1] }
 
-// bind binds input, given as JSON or as a value, and locates its root.
+// bind binds input, given as JSON or as a value, and locates its paths.
 func (tr tree) bind(t testing.TB, tool agenttool.Tool, input any) (agenttool.Call, error) {
 	t.Helper()
 	raw, ok := input.(string)
@@ -89,8 +89,10 @@ func (tr tree) bind(t testing.TB, tool agenttool.Tool, input any) (agenttool.Cal
 	if err != nil {
 		return nil, err
 	}
-	if err := tr.ws.Locate(&call.Facts().Reads[0]); err != nil {
-		return nil, err
+	for i := range call.Facts().Reads {
+		if err := tr.ws.Locate(&call.Facts().Reads[i]); err != nil {
+			return nil, err
+		}
 	}
 	return call, nil
 }

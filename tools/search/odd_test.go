@@ -49,10 +49,10 @@ func TestLinksAreNotFollowed(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text, _ := tr.grep(t, `{"pattern":"needle"}`); text != "d/a:1:needle\n" {
+	if text, _ := tr.grep(t, `{"pattern":"needle"}`); text != "d/a:1:needle\n[left out 1 hidden (hidden)]\n" {
 		t.Errorf("grep: %q", text)
 	}
-	if text, _ := tr.glob(t, `{"pattern":"*"}`); text != "d/a\nd/loop\nfile\nout\nself\ntwin\n" {
+	if text, _ := tr.glob(t, `{"pattern":"*"}`); text != "d/a\nd/loop\nfile\nout\nself\ntwin\n[left out 1 hidden (hidden)]\n" {
 		t.Errorf("glob: %q", text)
 	}
 	// A link that the call itself names was followed when it was located.

@@ -102,9 +102,21 @@ func (n *notes) list(done string, amounts ...amount) {
 	}
 }
 
-// leftOut adds the numbers of omitted names, for a search without results.
+// leftOut adds the numbers of omitted names, each with the input that includes them.
 func (n *notes) leftOut(l engine.ListCounts) {
-	n.list("left out", amount{l.Ignored, `ignored ("no_ignore" includes them)`}, amount{l.Hidden, `hidden ("hidden" includes them)`})
+	n.list("left out", amount{l.Ignored, "ignored (no_ignore)"}, amount{l.Hidden, "hidden (hidden)"})
+}
+
+// missing adds that a path does not exist, the first of those that patterns name.
+func (n *notes) missing(paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	if dir, isDir := strings.CutSuffix(paths[0], "/"); isDir {
+		n.add("there is no directory %s", agenttool.PrintPath(dir))
+	} else {
+		n.add("%s does not exist", agenttool.PrintPath(dir))
+	}
 }
 
 // denied describes files that a rule forbids to read.

@@ -21,8 +21,9 @@ func rootPath(scope agenttool.Scope, spelling string) (agenttool.Path, error) {
 	return workspace.Path(scope, spelling)
 }
 
-// readOnly returns the facts of a search below root.
-func readOnly(root agenttool.Path) agenttool.Facts {
+// readOnly returns the facts of a search.
+func (s *selection) readOnly(scope agenttool.Scope) (agenttool.Facts, error) {
+	reads, err := s.reads(scope)
 	return agenttool.Facts{
 		Verdicts: agenttool.Verdicts{ReadOnly: agenttool.Yes,
 			ConcurrencySafe: agenttool.Yes,
@@ -32,8 +33,8 @@ func readOnly(root agenttool.Path) agenttool.Facts {
 			Interactive:     agenttool.No,
 			LongRunning:     agenttool.No,
 			ObservesHost:    agenttool.No},
-		Reads: []agenttool.Path{root},
-	}
+		Reads: reads,
+	}, err
 }
 
 // openRoot opens a located search root: a directory, or a regular file. One of the two is not nil.

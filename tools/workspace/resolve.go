@@ -25,7 +25,7 @@ func withoutLinks(path string) (string, error) {
 }
 
 // resolve follows every link of the absolute path, as the kernel would, and returns a clean path without links. From
-// the first missing name on, names are kept.
+// the first missing name on, names are kept; so they are below a file, where nothing can be opened.
 func (v view) resolve(path string) (string, error) {
 	resolved, links := "/", 0
 	pending := strings.Split(path, "/")
@@ -49,7 +49,7 @@ func (v view) resolve(path string) (string, error) {
 		case errors.Is(err, os.ErrNotExist) && v.leads(next):
 			resolved = next
 			continue
-		case errors.Is(err, os.ErrNotExist):
+		case errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 			if slices.Contains(pending, "..") {
 				return "", &os.PathError{Op: "resolve", Path: path, Err: syscall.ENOENT}
 			}

@@ -75,7 +75,7 @@ func TestLocate(t *testing.T) {
 		{"our own state", "state/log", "ws/state/log", true, true, ""},
 		{"up from what is missing", "nope/../dir/file", "", false, false, "not_found"},
 		{"a loop", "loop/x", "", false, false, "path_changed"},
-		{"below a file", "dir/file/x", "", false, false, "not_a_directory"},
+		{"below a file", "dir/file/x", "ws/dir/file/x", true, false, ""}, // opening it says so
 		{"a NUL", "dir\x00", "", false, false, "bad_path"},
 		{"nothing", "", "", false, false, "empty_path"},
 		{"too long", strings.Repeat("x", 300), "", false, false, "bad_path"},
@@ -110,6 +110,7 @@ func TestOpenFile(t *testing.T) {
 	}
 	for spelling, want := range map[string]string{
 		"in/file": "", "abs": "", "dir": "not_a_file", "fifo": "not_a_file", "nope": "not_found", "state/log": "private_path", "/dev/null": "not_a_file",
+		"in/file/x": "not_a_directory",
 	} {
 		p, err := locate(t, w, spelling)
 		if err != nil {

@@ -82,6 +82,19 @@ type ListCounts struct {
 	Partial         bool // the time ran out before everything was listed
 }
 
+// Plus returns the summary of two searches.
+func (s Summary) Plus(o Summary) Summary {
+	s.add(o)
+	s.Listed.Ignored += o.Listed.Ignored
+	s.Listed.Hidden += o.Listed.Hidden
+	s.Listed.Partial = s.Listed.Partial || o.Listed.Partial
+	if s.Probed == nil {
+		s.Probed = o.Probed
+	}
+	return s
+}
+
+// add adds what two parts of one search counted.
 func (s *Summary) add(o Summary) {
 	s.Searched += o.Searched
 	s.Skipped.Denied += o.Skipped.Denied
