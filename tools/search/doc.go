@@ -13,11 +13,21 @@
 // tree and ignore). Files that git tracks are searched even if one of git's rules names them. Outside a repository the
 // ignore files from the workspace root down count too. The search root itself is never ignored, because the caller
 // named it. grep reads regular files only; glob also lists links, as
-// names. Both skip and count files that a rule denies or that hold secrets.
+// names. Both skip and count files that a rule denies or that hold secrets, and say how many names were left out.
+//
+// # What a pattern names
+//
+// The names of a pattern up to the first one with a wildcard are what the caller named, like a path: the search begins
+// in the directory that they name, even if a rule ignores it, it is hidden, or a link leads there. Reads in the facts
+// of a call has each such directory, so that links are located and judged before they are followed. A pattern without
+// wildcards names a file, or all below a directory. A pattern without a slash names nothing, and matches names at any
+// depth. Brackets stand for a set and for themselves, braces without a comma for themselves, too. Text with commas is a
+// list of patterns; those with ! leave files out. Of more than 16 named paths none is named, all are only compared.
 //
 // # Order and limits
 //
-// Paths come in the byte order of their slash-separated spelling, even if the search runs in parallel. A search ends
+// Paths come in the byte order of their slash-separated spelling, even if the search runs in parallel; directories that
+// patterns name come one after the other. A search ends
 // once it knows that there is more after its page, and then reports its total as a lower bound. After 20 seconds it
 // ends with the results so far, and says so. Every file that could not be searched is counted: binary files with a
 // match (a NUL in the first 64 KiB; of those the first 256 KiB are searched), unreadable ones, FIFOs, sockets and
