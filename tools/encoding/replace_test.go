@@ -1,7 +1,9 @@
 package encoding_test
 
 import (
+	"bytes"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -41,5 +43,39 @@ func TestReplaceCutsNoCharacter(t *testing.T) {
 				t.Errorf("% x, %v, of %v", got, err, found)
 			}
 		})
+	}
+}
+
+// TestReplaceInLongLines replaces characters far from any byte below 0x30, and between others, in each encoding.
+func TestReplaceInLongLines(t *testing.T) {
+	for _, e := range legacy {
+		r := rand.New(rand.NewPCG(uint64(e), 1))
+		var raw []byte
+		var characters []int // where they begin
+		for len(raw) < 60_000 {
+			characters = append(characters, len(raw))
+			if r.IntN(3000) == 0 {
+				raw = append(raw, ' ')
+				continue
+			}
+			raw = append(raw, randomCharacter(r, e)...)
+		}
+		var changes []encoding.Change
+		var want []byte
+		copied := 0
+		for at := r.IntN(500); at < len(characters)-1; at += 1 + r.IntN(9000) {
+			start, end := characters[at], characters[at+1]
+			before, _ := e.Decode(raw[:start])
+			length := len(before)
+			text, _ := e.Decode(raw[start:end])
+			changes = append(changes, encoding.Change{Start: length, End: length + len(text), Text: "x"})
+			want = append(append(want, raw[copied:start]...), 'x')
+			copied = end
+		}
+		want = append(want, raw[copied:]...)
+		got, err := encoding.Recognition{Encoding: e, Decoding: []encoding.Encoding{encoding.Windows1252, e}}.Replace(raw, changes)
+		if err != nil || !bytes.Equal(got, want) || len(changes) < 3 {
+			t.Errorf("%s: %d changes, %v", e, len(changes), err)
+		}
 	}
 }

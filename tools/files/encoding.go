@@ -21,6 +21,9 @@ func parseEncoding(name string, head []byte) (encoding.Encoding, error) {
 	if err != nil {
 		return said, invalid("/encoding", err.Error())
 	}
+	if mark := encoding.ByMark(head); mark.IsUTF16() && said.IsUTF16() && mark != said {
+		return said, invalid("/encoding", fmt.Sprintf("the file begins with the byte order mark of %s: leave `encoding` out", mark))
+	}
 	return said, nil
 }
 

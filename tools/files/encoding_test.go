@@ -3,11 +3,13 @@ package files
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/tools/encoding"
 )
 
 // legacyFiles are texts in encodings in which a byte of ASCII can be a part of a character.
@@ -146,6 +148,9 @@ func TestEncodingIsSaid(t *testing.T) {
 		_, err := p.run(name, tool)
 		wantError(t, err, agenttool.InvalidArguments, "encoding", "f is not utf-8")
 	}
+	p.put("little", "\xff\xfea\x00")
+	_, err = p.run("read", in{"path": "little", "encoding": "utf-16be"})
+	wantError(t, err, agenttool.InvalidArguments, "bad_value", "utf-16le")
 	p.read("f")
 	if _, err := p.run("write", in{"path": "f", "content": "一个\n", "encoding": "utf-8"}); err != nil || p.get("f") != "一个\n" {
 		t.Errorf("converted to %q, %v", p.get("f"), err)
@@ -206,6 +211,17 @@ func TestLargeLegacyFiles(t *testing.T) {
 	if r, text := p.readInput(in{"path": "f", "offset": memoryOnly / 2, "limit": 1}); !strings.Contains(text, "\taé\n") || r.TotalLines != memoryOnly {
 		t.Errorf("%q, %d lines", text, r.TotalLines)
 	}
+}
+
+// TestTextThatChangesWhileItIsDecoded appends to a file between its opening and the passes that recognise its encoding.
+func TestTextThatChangesWhileItIsDecoded(t *testing.T) {
+	p := newProject(t, Options{})
+	p.put("f", strings.Repeat("caf\xe9\n", memoryOnly/4))
+	f := must[*os.File](t)(os.Open(p.path("f")))
+	defer f.Close()
+	c := must[*content](t)(openContent(f))
+	p.at("f", memoryOnly, "more")
+	wantError(t, c.survey(t.Context(), encoding.Binary), agenttool.ExecutionFailed, "changed_while_read", "read it again")
 }
 
 // TestEditsLikeIconv has iconv convert a file to UTF-8 and back, with the same edit in between.
