@@ -185,6 +185,9 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 	}
 	if !asLines && isNotebook(c.input.Path, held) && held.size <= c.options.share(16, maxNotebook) {
 		out, ok, err := c.showNotebook(held, result)
+		if ok && err == nil { // its cells are no lines of the file
+			out.Shown = c.shown(held, seen.Page{Total: held.total()}, out.Content[0].Text)
+		}
 		if ok || err != nil {
 			return out, err
 		}

@@ -11,6 +11,7 @@ import (
 // A line counts as seen only if all of it was shown: write replaces no text that was cut, masked or never on a page.
 func TestUnseenTextIsNotReplaced(t *testing.T) {
 	long := strings.Repeat("x", 5000)
+	const notebook = "{\"nbformat\":4,\"nbformat_minor\":5,\"metadata\":{},\n\"cells\":[{\"cell_type\":\"code\",\"source\":[\"x = 1\"],\"outputs\":[],\"metadata\":{}}]\n}\n"
 	masks := func(p *project, input in, from, to string) {
 		t.Helper()
 		out, err := p.mustBind("read", input).Run(t.Context(), nil)
@@ -54,6 +55,8 @@ func TestUnseenTextIsNotReplaced(t *testing.T) {
 		{"a last line that is empty", "a\n\n", func(p *project) { p.read("f") }, ""},
 		{"a NUL", "a\x00b\n", func(p *project) { p.read("f") }, "is binary"},
 		{"a picture", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", func(p *project) { p.read("f") }, "is binary"},
+		{"the cells of a notebook", notebook, func(p *project) { p.readInput(in{"path": "f.ipynb"}) }, "lines 1–3 not shown in full: nothing was written; read them first (offset 1, limit 3;"},
+		{"the lines of a notebook", notebook, func(p *project) { p.readInput(in{"path": "f.ipynb", "offset": 1, "limit": 3}) }, ""},
 		{"a masked line", "key\ns3cret\nend\n", func(p *project) { masks(p, in{"path": "f"}, "s3cret", "[redacted]") }, "line 2 not shown in full: nothing was written; what was shown"},
 		{"masked lines", "key\nBEGIN\nxx\nEND\nend\n", func(p *project) {
 			masks(p, in{"path": "f"}, "     2\tBEGIN\n     3\txx\n     4\tEND\n", "[redacted]\n")
@@ -68,9 +71,13 @@ func TestUnseenTextIsNotReplaced(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			p := newProject(t, Options{})
-			p.put("f", tt.content)
+			name := "f"
+			if tt.content == notebook {
+				name = "f.ipynb"
+			}
+			p.put(name, tt.content)
 			tt.do(p)
-			_, err := p.write("f", "new\n")
+			_, err := p.write(name, "new\n")
 			if tt.words == "" {
 				if err != nil {
 					t.Errorf("not written: %v", err)
@@ -78,8 +85,8 @@ func TestUnseenTextIsNotReplaced(t *testing.T) {
 				return
 			}
 			wantError(t, err, agenttool.InvalidArguments, "not_read", tt.words, "nothing was written")
-			if p.get("f") != tt.content {
-				t.Errorf("content %q", p.get("f"))
+			if p.get(name) != tt.content {
+				t.Errorf("content %q", p.get(name))
 			}
 		})
 	}

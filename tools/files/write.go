@@ -172,7 +172,11 @@ func partlySeen(name string, known seen.Knowledge) error {
 			where += " and others"
 		}
 	}
-	remedy := fmt.Sprintf("read them first (offset %d; a line that was cut: column), or change the file with edit", known.Missing[0].From)
+	remedy := "change the file with edit"
+	if len(known.Missing) > 0 {
+		first := known.Missing[0]
+		remedy = fmt.Sprintf("read them first (offset %d, limit %d; a line that was cut: column), or %s", first.From, min(first.To-first.From+1, defaultLines), remedy)
+	}
 	if known.Altered {
 		remedy = "what was shown of them is masked or changed; change the file with edit"
 	}

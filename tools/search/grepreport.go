@@ -88,6 +88,7 @@ type location struct {
 // contextLines is about the lines around matches.
 type contextLines struct {
 	aside  int     // bytes of context lines in text
+	cut    int     // number of the first line in text that was clipped; 0: none
 	before []aside // context lines that may belong to the next match
 }
 
@@ -201,6 +202,9 @@ func (r *grepReport) write(path string, line aside, mark byte) {
 	if gap && r.lastLine > 0 && r.input.Before+r.input.After > 0 {
 		r.text.WriteString("--\n")
 	}
+	if r.cut == 0 && engine.Clipped([]byte(line.text)) {
+		r.cut = line.number
+	}
 	lines := strings.Split(line.text, "\n") // more than one if the pattern matches across lines
 	last := len(r.printed) - 1
 	if last < 0 || r.printed[last].path != r.resolved || r.printed[last].first+len(r.printed[last].lines) != line.number {
@@ -243,6 +247,9 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 	n.paging(&r.page, r.end, what)
 	if r.aside > maxPageContext {
 		n.add("context lines were left out: ask for fewer")
+	}
+	if r.cut > 0 {
+		n.add("long lines are cut: read with offset %d and column shows all of one", r.cut)
 	}
 	n.ending(r.end, "narrow it with path, glob or type")
 	n.list("skipped", amount{sum.Skipped.Denied, denied}, amount{sum.Skipped.Binary, "binary with matches"}, amount{sum.Skipped.Unreadable, "unreadable"},

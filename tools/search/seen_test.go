@@ -65,3 +65,15 @@ func TestSearchRootInAnotherForm(t *testing.T) {
 		tr.must(t, tool, map[string]string{"pattern": "a*", "path": `$'cafe\xcc\x81'`})
 	}
 }
+
+// A line that grep cuts can be read whole, and the result says how.
+func TestGrepSaysHowToReadALongLine(t *testing.T) {
+	tr := plant(t, map[string]string{"f": "short\n" + strings.Repeat("x", 3000) + " needle\n…needle\n"})
+	const note = "long lines are cut: read with offset 2 and column shows all of one"
+	if text := tr.must(t, tr.newGrep(), `{"pattern":"needle"}`).Content[0].Text; !strings.Contains(text, note) {
+		t.Errorf("no word how: %q", text)
+	}
+	if text := tr.must(t, tr.newGrep(), `{"pattern":"short|^…needle"}`).Content[0].Text; strings.Contains(text, "long lines") {
+		t.Errorf("nothing was cut: %q", text)
+	}
+}

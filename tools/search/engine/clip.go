@@ -1,6 +1,9 @@
 package engine
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 const (
 	maxShown = 500 // characters of a line that are shown
@@ -44,6 +47,12 @@ func clip(line []byte, spans []Span) ([]byte, []Span) {
 		}
 	}
 	return out, shown
+}
+
+// Clipped reports whether a line that was found looks as if it was cut.
+func Clipped(line []byte) bool {
+	marked := bytes.HasPrefix(line, []byte(cutMark)) || bytes.HasSuffix(line, []byte(cutMark))
+	return marked && len(line) > maxShown && utf8.RuneCount(line) > maxShown
 }
 
 // section returns the bounds of the part of a line to show around focus.
