@@ -40,7 +40,7 @@ func newView(o Options) (*view, error) {
 	if real, err := filepath.EvalSymlinks(o.Runtime); err == nil && real != "/" && !v.covered(real) {
 		v.emptied = append(v.emptied, real)
 	}
-	v.emptied = outermost(v.emptied)
+	v.emptied = protect.Outermost(v.emptied) // a place cannot be made in a place
 	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.Go.ModCache, o.Go.Cache}, v.home.Shown()) {
 		v.show(path)
 	}
@@ -54,18 +54,6 @@ func newView(o Options) (*view, error) {
 		v.links = append(v.links, link{home, v.home.Dir})
 	}
 	return v, nil
-}
-
-// outermost leaves out directories that lie in another one of them: nothing of those shows there, and a place cannot be made in a place.
-func outermost(dirs []string) []string {
-	var kept []string
-	for _, dir := range dirs {
-		inside := func(other string) bool { return other != dir && agenttool.Within(other, dir) }
-		if !slices.Contains(kept, dir) && !slices.ContainsFunc(dirs, inside) {
-			kept = append(kept, dir)
-		}
-	}
-	return kept
 }
 
 // taken are the directories that every sandbox replaces by its own, and those that hold them.

@@ -111,7 +111,7 @@ func (h Home) Closed() []string {
 		}
 		closed = append(closed, real)
 	}
-	return outermost(closed)
+	return Outermost(closed)
 }
 
 // systemPlace reports whether a directory is the system's own, or holds some of it.

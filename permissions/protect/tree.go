@@ -22,7 +22,7 @@ type tree struct {
 // openTree opens the roots. A root that is missing, no directory, relative or reached through a link is an error.
 func openTree(roots []string) (*tree, error) {
 	t := &tree{}
-	for _, root := range outermost(roots) {
+	for _, root := range Outermost(roots) {
 		fd, err := -1, error(nil)
 		if path.IsAbs(root) {
 			fd, err = openRoot(root)
@@ -48,8 +48,8 @@ func cleaned(roots []string) []string {
 	return slices.Compact(kept)
 }
 
-// outermost returns the clean roots without those that lie in others.
-func outermost(roots []string) []string {
+// Outermost returns the clean roots without those that lie in others.
+func Outermost(roots []string) []string {
 	kept := cleaned(roots)
 	return slices.DeleteFunc(slices.Clone(kept), func(root string) bool {
 		return slices.ContainsFunc(kept, func(other string) bool { return other != root && agenttool.Within(other, root) })
