@@ -46,8 +46,10 @@ func (w waiting) Run() int {
 	if signal.Ignored(syscall.SIGHUP) { // by nohup: programs that the tests start shall not inherit it
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
-	defer removeShared()
-	return w.M.Run()
+	return runApart(func() int {
+		defer removeShared()
+		return w.M.Run()
+	})
 }
 
 // sharedDirs are directories with what tests have in common.
