@@ -165,3 +165,37 @@ func TestRecogniseFilesOfVim(t *testing.T) {
 		t.Errorf("only files of %d encodings are there", len(seen))
 	}
 }
+
+// FuzzChunks shows that a content is recognised and decoded alike, whatever its chunks are.
+func FuzzChunks(f *testing.F) {
+	for _, seed := range []string{"caf\xe9\n", "\x83\x5c\n", "a\x00b\x00\n\x00", "\xff\xfea\x00\x00\xd8", "\x81\x30\x81\x30\xff", "\x8f\xa2\xaf\x1b$B", "\xef\xbb\xbf\xe2\x82"} {
+		f.Add([]byte(seed), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, size uint8) {
+		whole := encoding.Recognise(raw)
+		var d encoding.Detector
+		for chunk := range slices.Chunk(raw, int(size)%7+1) {
+			if !d.Add(chunk) {
+				break
+			}
+		}
+		if got := d.End(); got.Encoding != whole.Encoding || got.Mark != whole.Mark || got.Mixed != whole.Mixed || !slices.Equal(got.Decoding, whole.Decoding) {
+			t.Errorf("%q: %+v in chunks, %+v at once", raw, got, whole)
+		}
+		if text, ok := whole.Text(raw); whole.Encoding.IsText() && (!ok || !utf8.Valid(text)) {
+			t.Errorf("%q is taken for %s, which does not decode it", raw, whole.Encoding)
+		}
+		for e := encoding.UTF8; e <= encoding.Big5; e++ {
+			text, ok := e.Decode(raw)
+			decoder := encoding.NewDecoder(e)
+			var parts []byte
+			for chunk := range slices.Chunk(raw, int(size)%7+1) {
+				parts = append(parts, decoder.Next(chunk, false)...)
+			}
+			parts = append(parts, decoder.Next(nil, true)...)
+			if string(parts) != string(text) || decoder.Malformed() == ok || ok != e.Decodes(raw) {
+				t.Errorf("%q as %s is %q at once, %q in chunks; malformed %t, %t", raw, e, text, parts, !ok, decoder.Malformed())
+			}
+		}
+	})
+}
