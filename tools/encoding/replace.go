@@ -29,47 +29,77 @@ func (e *CutError) Error() string {
 	return fmt.Sprintf("byte %d is within a character of %s, which decodes the content as well as %s", e.Offset, e.Encoding, e.Shown)
 }
 
-// Replace returns raw, the content that was recognised, with changes of its text, which are in order and do not overlap. All other bytes
-// stay as they are. The error is a [CutError] or an [UnencodableError].
-func (r Recognition) Replace(raw []byte, changes []Change) ([]byte, error) {
+// Splicer makes changes of a content, one after the other, from the beginning to the end. All bytes outside of them stay as they are.
+type Splicer struct {
+	found   Recognition
+	body    []byte
+	places  walker
+	borders []walker // in each encoding that decodes the content
+	out     []byte
+	copied  int // bytes of body
+}
+
+// NewSplicer returns a splicer of raw, the content that was recognised.
+func (r Recognition) NewSplicer(raw []byte) *Splicer {
 	body := r.Body(raw)
-	out := append([]byte(nil), raw[:len(raw)-len(body)]...)
-	places := newWalker(r.Encoding, body)
-	borders := make([]walker, len(r.Decoding))
-	for i, e := range r.Decoding {
-		borders[i] = newWalker(e, body)
+	s := &Splicer{found: r, body: body, places: newWalker(r.Encoding, body)}
+	for _, e := range r.Decoding {
+		s.borders = append(s.borders, newWalker(e, body))
 	}
-	copied := 0
-	for _, c := range changes {
-		start, ok := places.toText(c.Start)
-		if !ok {
-			return nil, &CutError{Encoding: r.Encoding, Shown: r.Encoding, Offset: start}
-		}
-		end, ok := places.toText(c.End)
-		if !ok {
-			return nil, &CutError{Encoding: r.Encoding, Shown: r.Encoding, Offset: end}
-		}
-		for i := range borders {
-			for _, at := range []int{start, end} {
-				if !borders[i].to(at) {
-					return nil, &CutError{Encoding: r.Decoding[i], Shown: r.Encoding, Offset: at}
-				}
+	s.out = append(s.out, raw[:len(raw)-len(body)]...)
+	return s
+}
+
+// Change makes a change, which is behind the one before it. The error is a [CutError] or an [UnencodableError]; nothing can follow it.
+func (s *Splicer) Change(c Change) error {
+	shown := s.found.Encoding
+	start, ok := s.places.toText(c.Start)
+	if !ok {
+		return &CutError{Encoding: shown, Shown: shown, Offset: start}
+	}
+	end, ok := s.places.toText(c.End)
+	if !ok {
+		return &CutError{Encoding: shown, Shown: shown, Offset: end}
+	}
+	for i := range s.borders {
+		for _, at := range []int{start, end} {
+			if !s.borders[i].to(at) {
+				return &CutError{Encoding: s.found.Decoding[i], Shown: shown, Offset: at}
 			}
 		}
-		fresh, err := r.Encoding.Encode([]byte(c.Text))
-		if err != nil {
+	}
+	fresh, err := shown.Encode([]byte(c.Text))
+	if err != nil {
+		return err
+	}
+	for _, e := range s.found.Decoding {
+		if !e.Decodes(fresh) {
+			return &CutError{Encoding: e, Shown: shown, Offset: start, NewText: true}
+		}
+	}
+	s.out = append(s.out, s.body[s.copied:start]...)
+	s.out = append(s.out, fresh...)
+	s.copied = end
+	return nil
+}
+
+// End returns the content with the changes. Nothing can follow it.
+func (s *Splicer) End() []byte {
+	s.out = append(s.out, s.body[s.copied:]...)
+	s.copied = len(s.body)
+	return s.out
+}
+
+// Replace returns raw, the content that was recognised, with changes of its text, which are in order and do not overlap. The error is that
+// of [Splicer.Change].
+func (r Recognition) Replace(raw []byte, changes []Change) ([]byte, error) {
+	s := r.NewSplicer(raw)
+	for _, c := range changes {
+		if err := s.Change(c); err != nil {
 			return nil, err
 		}
-		for _, e := range r.Decoding {
-			if !e.Decodes(fresh) {
-				return nil, &CutError{Encoding: e, Shown: r.Encoding, Offset: start, NewText: true}
-			}
-		}
-		out = append(out, body[copied:start]...)
-		out = append(out, fresh...)
-		copied = end
 	}
-	return append(out, body[copied:]...), nil
+	return s.End(), nil
 }
 
 // walker goes through the characters of a content that decodes.

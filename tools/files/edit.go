@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/tools/encoding"
 	"toolhost/tools/seen"
 )
 
@@ -152,9 +153,13 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 		if err := was.admits(e.OldString + e.NewString); err != nil {
 			return revision{}, err
 		}
-		text, changes, err := e.apply(ctx, now.text, was)
+		var splicer *encoding.Splicer
+		if !was.isUTF8() {
+			splicer = was.found.NewSplicer(now.raw)
+		}
+		text, count, err := e.apply(ctx, now.text, was, splicer)
 		if failure, ok := errors.AsType[*agenttool.Error](err); ok && i > 0 && failure.Code == "no_match" {
-			if _, _, alone := e.apply(ctx, was.text, was); alone == nil {
+			if _, _, alone := e.apply(ctx, was.text, was, nil); alone == nil {
 				err = agenttool.Failure(agenttool.InvalidArguments, "no_match", "old_string is in the file, but an edit of this call before it changes that text: "+
 					"write old_string as that edit leaves it, or make one edit of both").In("/old_string")
 			}
@@ -162,12 +167,10 @@ func (r editReviser) revise(ctx context.Context, was *document) (revision, error
 		if err != nil {
 			return revision{}, r.named(err, name, i)
 		}
-		if !was.isUTF8() {
-			if now.raw, err = was.splice(now.raw, changes); err != nil {
-				return revision{}, err
-			}
+		if splicer != nil {
+			now.raw = splicer.End()
 		}
-		now.text, now.replacements = text, now.replacements+len(changes)
+		now.text, now.replacements = text, now.replacements+count
 	}
 	if was.knowledge.State == seen.Changed {
 		now.note = "the file had changed since it was read"

@@ -100,34 +100,28 @@ func (d *document) admits(text string) error {
 	return nil
 }
 
-// splice returns raw with changes of its text. raw is the document, or a revision of it.
-func (d *document) splice(raw []byte, changes []encoding.Change) ([]byte, error) {
-	raw, err := d.found.Replace(raw, changes)
-	if cut, ok := errors.AsType[*encoding.CutError](err); ok {
-		return nil, d.unsafeChange(cut)
-	}
+// unsafeChange is the error for a change of a text that its encoding, or another one that it may have, does not allow.
+func unsafeChange(err error) *agenttool.Error {
 	if missing, ok := errors.AsType[*encoding.UnencodableError](err); ok {
-		return nil, agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
-			"%q (U+%04X) cannot be written in %s, the encoding of %s: nothing was changed; "+
-				"use other characters, or convert the file first (iconv -f %s -t utf-8)",
-			missing.Rune, missing.Rune, missing.Encoding, d.path.Spelling, missing.Encoding))
+		return agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
+			"%q (U+%04X) cannot be written in %s, the file's encoding: use other characters, or convert the file first (iconv -f %s -t utf-8)",
+			missing.Rune, missing.Rune, missing.Encoding, missing.Encoding))
 	}
-	return raw, err
-}
-
-// unsafeChange is the error for a change that would cut a character.
-func (d *document) unsafeChange(cut *encoding.CutError) error {
+	cut, ok := errors.AsType[*encoding.CutError](err)
+	if !ok {
+		return agenttool.Failure(agenttool.ExecutionFailed, "encoding", err.Error()).Because(err)
+	}
 	what := fmt.Sprintf("a change begins or ends within a character of %s", cut.Encoding)
 	if cut.NewText {
 		what = fmt.Sprintf("the new text, written in %s, would be damaged in %s", cut.Shown, cut.Encoding)
 	}
 	remedy := "change all of the character"
 	if cut.Encoding != cut.Shown {
-		what += fmt.Sprintf(", and %s, shown as %s, may be in that encoding", d.path.Spelling, cut.Shown)
+		what += fmt.Sprintf(", and the file, shown as %s, may be in that encoding", cut.Shown)
 		remedy = fmt.Sprintf("if you know the encoding, give it (encoding: %q or %q), else change more of the text around the place",
 			cut.Shown, cut.Encoding)
 	}
-	return agenttool.Failure(agenttool.InvalidArguments, "encoding", what+": nothing was changed; "+remedy)
+	return agenttool.Failure(agenttool.InvalidArguments, "encoding", what+": "+remedy)
 }
 
 // rewrite returns the bytes of a new text of the whole document. Lines that stay, and characters at both ends of lines that change, keep
@@ -151,9 +145,11 @@ func (d *document) rewrite(text []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	raw, err := d.splice(d.raw, changes)
+	raw, err := d.found.Replace(d.raw, changes)
 	if err != nil {
-		return nil, err
+		failure := unsafeChange(err)
+		failure.Message = d.path.Spelling + ": " + failure.Message + "; nothing was changed"
+		return nil, failure
 	}
 	return raw, d.readsAs(raw, text)
 }

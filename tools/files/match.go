@@ -41,12 +41,12 @@ func (p pattern) next(text []byte, from int) int {
 	return -1
 }
 
-// apply returns text after the edit, and its changes of the text. text is the content of was, after the edits before this one. Errors
-// are of class invalid_arguments.
+// apply returns text after the edit, and the number of replacements. text is the content of was, after the edits before this one. splicer
+// makes the same changes of its bytes; it is nil if the bytes are the text. Errors are of class invalid_arguments.
 //
 // It searches for the string as given. If that does not match, and the text has CRLF (or only CR) and the string only
 // LF, it searches with the text's line endings.
-func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]byte, []encoding.Change, error) {
+func (e replacement) apply(ctx context.Context, text []byte, was *document, splicer *encoding.Splicer) ([]byte, int, error) {
 	f := was.form
 	wanted, replaced := pattern(e.OldString), newNewlines(e, f, text)
 	first := wanted.next(text, 0)
@@ -56,32 +56,35 @@ func (e replacement) apply(ctx context.Context, text []byte, was *document) ([]b
 		first = wanted.next(text, 0)
 	}
 	if first < 0 {
-		return nil, nil, noMatch(text, e, f)
+		return nil, 0, noMatch(text, e, f)
 	}
 	if !e.ReplaceAll && wanted.next(text, first+1) >= 0 {
-		return nil, nil, manyMatches(text, wanted, f.terminator())
+		return nil, 0, manyMatches(text, wanted, f.terminator())
 	}
 	var out []byte
-	var changes []encoding.Change
-	copied := 0
+	count, copied := 0, 0
 	for at := first; at >= 0; at = wanted.next(text, copied) {
 		end := at + len(wanted)
 		out = append(out, text[copied:at]...)
 		fitted := replaced.fit(e.NewString, at, end)
 		out = append(out, fitted...)
 		copied = end
-		changes = append(changes, encoding.Change{Start: at, End: end, Text: fitted})
-		if int64(len(out)) > was.limit {
-			return nil, nil, tooLarge("the edited file", int64(len(out)), was.limit)
+		if count++; int64(len(out)) > was.limit {
+			return nil, 0, tooLarge("the edited file", int64(len(out)), was.limit)
 		}
-		if len(changes)%1024 == 0 && ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+		if count%1024 == 0 && ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		if splicer != nil {
+			if err := splicer.Change(encoding.Change{Start: at, End: end, Text: fitted}); err != nil {
+				return nil, 0, unsafeChange(err)
+			}
 		}
 		if !e.ReplaceAll {
 			break
 		}
 	}
-	return append(out, text[copied:]...), changes, nil
+	return append(out, text[copied:]...), count, nil
 }
 
 // onlyLF reports whether s has LF line endings and no others.

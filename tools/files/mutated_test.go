@@ -256,7 +256,7 @@ func TestMutatedEdits(t *testing.T) {
 		made++
 		scanned, _ := inspect([]byte(m.file), encoding.Binary)
 		was := &document{exists: true, contents: contents{raw: []byte(m.file), text: []byte(m.file), form: scanned}}
-		_, _, err := replacement{m.old, m.now, false}.apply(t.Context(), was.text, was)
+		_, _, err := replacement{m.old, m.now, false}.apply(t.Context(), was.text, was, nil)
 		if err == nil {
 			t.Fatalf("%s: it was applied", name)
 		}
