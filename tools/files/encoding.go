@@ -130,14 +130,9 @@ func (d *document) rewrite(text []byte) ([]byte, error) {
 	if d.isUTF8() {
 		return d.withMark(text), nil
 	}
-	start, oldEnd, newEnd := differing(d.text, text)
-	before, after := string(d.text[start:oldEnd]), string(text[start:newEnd])
-	lines := []encoding.Change{{Start: start, End: oldEnd, Text: after}}
-	if len(before) <= maxCompared && len(after) <= maxCompared {
-		lines = nil
-		for _, e := range lineEdits(before, after) {
-			lines = append(lines, encoding.Change{Start: start + e.Start, End: start + e.End, Text: e.New})
-		}
+	var lines []encoding.Change
+	for _, e := range changedLines(string(d.text), string(text)) {
+		lines = append(lines, encoding.Change{Start: e.Start, End: e.End, Text: e.New})
 	}
 	changes := encoding.Changes(d.text, lines)
 	for _, c := range changes {
