@@ -31,6 +31,7 @@ type admission struct {
 	req     Request
 	tool    *entry            // nil: there is none of that name
 	surface agenttool.Surface // that it is held to
+	unread  error             // why the model's input cannot be adapted to the tool's schema
 	batch   *batch
 	before  <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
 	after   []dependency
@@ -40,7 +41,7 @@ type admission struct {
 // binding is the input of a call, and the directory that it is bound in.
 type binding struct {
 	dir   string // where it starts
-	input []byte // the model's input, or another that a hook or a person made of it
+	input []byte // the model's input, adapted to the tool's schema, or another that a hook or a person made of it
 	bound agenttool.Call
 }
 

@@ -216,7 +216,7 @@ func (e *ending) emitTerminal() Completion {
 		result = encode(e.result)
 	}
 	return Completion{
-		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job),
+		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job), Background: e.out.Background,
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
 }

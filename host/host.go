@@ -158,6 +158,7 @@ func (h *Host) Workspace() string { return h.o.Policy.Workspace }
 // Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
 // ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
 func (h *Host) Invoke(r Request, done func(Completion)) error {
+	read := h.registry.adapt(r)
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()
 	if err := h.live.admissible(&h.surfaces, r); err != nil {
@@ -167,13 +168,13 @@ func (h *Host) Invoke(r Request, done func(Completion)) error {
 	if r.Batch != "" {
 		b = h.live.join(r.Batch, h.sched, h.o.MaxParallel)
 	}
-	h.start(h.register(r, b), done)
+	h.start(h.register(r, read, b), done)
 	return nil
 }
 
 // register makes the call known. The caller holds h.live.mu.
-func (h *Host) register(r Request, b *batch) *call {
-	c := newCall(h, r, h.rules.Policy().For(r.Caller.Threads))
+func (h *Host) register(r Request, read adapted, b *batch) *call {
+	c := newCall(h, r, read, h.rules.Policy().For(r.Caller.Threads))
 	if set := h.hooks.Load(); set != nil {
 		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, hookTarget: hookTarget{tool: c.tool, name: r.Tool}}
 	}
@@ -192,7 +193,7 @@ func (h *Host) register(r Request, b *batch) *call {
 	return c
 }
 
-func newCall(h *Host, r Request, policy permissions.Policy) *call {
+func newCall(h *Host, r Request, read adapted, policy permissions.Policy) *call {
 	now := h.o.Now()
 	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
 	inv := agenttool.Invocation{
@@ -212,6 +213,13 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		inv.ToolID = tool.Declaration.ToolID
 		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
 	}
+	if len(read.changes) > 0 {
+		learnSensitive(h.o.Store.Redactor(), tool, read.input)
+		inv.Mutations = []agenttool.InputMutation{adaption(read.changes, agenttool.InputMutation{
+			SchemaVersion: agenttool.SchemaVersion, MutationID: agenttool.MutationID(h.o.IDs.New("mut_", now)), InvocationID: inv.InvocationID,
+			CreatedAt: inv.CreatedAt,
+		})}
+	}
 	if len(r.Trace) > 0 {
 		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
 	}
@@ -219,7 +227,8 @@ func newCall(h *Host, r Request, policy permissions.Policy) *call {
 		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
 	}
 	c := &call{
-		admission: admission{host: h, req: r, tool: tool, surface: surface}, binding: binding{input: r.Bound()}, rec: newRecord(&h.journal, inv),
+		admission: admission{host: h, req: r, tool: tool, surface: surface, unread: read.err}, binding: binding{input: read.input},
+		rec:      newRecord(&h.journal, inv),
 		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
 	}
 	c.approval = approval{c: c, policy: policy}
@@ -244,6 +253,10 @@ func (h *Host) start(c *call, done func(Completion)) {
 // Batch admits all calls of a batch, or none, and returns at once. done is called exactly once, when all have ended,
 // with their completions in the order of the calls, or in that of their ends if the policy says allow_unordered.
 func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
+	read := make([]adapted, min(len(r.Calls), maxBatch)) // more are refused
+	for i := range read {
+		read[i] = h.registry.adapt(r.Calls[i])
+	}
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()
 	switch {
@@ -267,7 +280,7 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	h.live.batches[r.ID] = b
 	calls := make([]*call, len(r.Calls))
 	for i, req := range r.Calls {
-		calls[i] = h.register(req, b)
+		calls[i] = h.register(req, read[i], b)
 	}
 	collect := collector{ordered: b.policy.OrderingPolicy != "allow_unordered", list: make([]Completion, len(calls)), done: done}
 	for i, c := range calls {
@@ -288,7 +301,8 @@ func (h *Host) forget(c *call, succeeded bool) {
 // Check returns the decision about a call, and its facts, without making the call: it is resolved, checked, bound and
 // located, but not recorded or run. Hooks do not run. The error is the call's error before a decision.
 func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.Decision, *agenttool.Facts, error) {
-	c := newCall(h, Request{ID: "check", Tool: tool, Input: input}, h.rules.Policy())
+	r := Request{ID: "check", Tool: tool, Input: input}
+	c := newCall(h, r, h.registry.adapt(r), h.rules.Policy())
 	c.dir = h.places.current()
 	defer c.cancel(nil)
 	_, err := c.through(ctx, []step{

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/adapt"
 	"toolhost/agenttool/json"
 	"toolhost/host/hook"
 )
@@ -23,9 +24,40 @@ const (
 // maxInlineInput is the size in bytes above which an input is stored once and referred to.
 const maxInlineInput = 4096
 
-// observe records the bound input and returns its difference from the one before: from the model's input (AT-115), or, if a hook
-// or a user changed it, from the recorded one. by is the hook; its zero value says that there was none.
-func (r *record) observe(input []byte, by hook.Message) agenttool.InputMutation {
+// adapted is the model's input as the tool's schema has it.
+type adapted struct {
+	input   []byte // the model's input if nothing was rewritten
+	changes []adapt.Change
+	err     error // it cannot be adapted
+}
+
+// adapt reads the input of a request as its tool takes it: what models write by habit of another harness is rewritten once, for all doors,
+// before anything looks at it.
+func (r *registry) adapt(q Request) (read adapted) {
+	if e := r.names[q.Tool]; e != nil {
+		read.input, read.changes, read.err = e.adapter().Input(q.Input)
+		return read
+	}
+	return adapted{input: q.Input}
+}
+
+// adaption completes the record of what was rewritten in the model's input.
+func adaption(changes []adapt.Change, m agenttool.InputMutation) agenttool.InputMutation {
+	m.SourceType, m.SourceRef, m.FromInputRef, m.ToInputRef = "adapter", "toolhost.adapter", refModel, refObservable
+	var reasons []string
+	for _, c := range changes {
+		m.ChangedFields = append(m.ChangedFields, c.Fields...)
+		reasons = append(reasons, c.Reason)
+	}
+	slices.Sort(m.ChangedFields)
+	m.ChangedFields = slices.Compact(m.ChangedFields)
+	m.Reason = strings.Join(slices.Compact(reasons), "; ")
+	return m
+}
+
+// observe records the bound input and returns its difference from the one before: from the model's input as it was adapted (AT-115), or,
+// if a hook or a user changed it, from the recorded one. by is the hook; its zero value says that there was none.
+func (r *record) observe(read, input []byte, by hook.Message) agenttool.InputMutation {
 	m := agenttool.InputMutation{SchemaVersion: agenttool.SchemaVersion, InvocationID: r.id}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,7 +85,7 @@ func (r *record) observe(input []byte, by hook.Message) agenttool.InputMutation 
 		inv.CallInput, inv.CallInputRef = nil, cmp.Or(inv.PermissionInputRef, refPermission)
 	default:
 		m.SourceType, m.SourceRef, m.Reason = "runtime", "bind", "normalised: defaults filled, paths made absolute"
-		m.FromInputRef, m.ToInputRef, m.ChangedFields = refModel, refObservable, changedFields(inv.ModelInput, input)
+		m.FromInputRef, m.ToInputRef, m.ChangedFields = refModel, refObservable, changedFields(read, input)
 		r.input, inv.ObservableInput = input, input
 		inv.PermissionInputRef, inv.CallInputRef = refObservable, refPermission
 		r.storeInputs()

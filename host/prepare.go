@@ -106,6 +106,9 @@ func (c *call) resolveTool(context.Context) error {
 
 // parseSchema checks the input against the model's schema (AT-112).
 func (c *call) parseSchema(context.Context) error {
+	if c.unread != nil {
+		return c.invalid(agenttool.PhaseParseSchema, c.unread)
+	}
 	schema, err := c.tool.compile()
 	if err != nil {
 		return agenttool.Failure(agenttool.SetupRequired, "bad_schema", fmt.Sprintf("the input schema of %s: %v", c.req.Tool, err))
@@ -174,10 +177,7 @@ func (c *call) locate(ctx context.Context) error {
 	}
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Facts = facts })
 	input := encode(c.bound.Input())
-	mutation := c.rec.observe(input, c.hooks.rewrites())
-	if c.req.Meant != nil && mutation.SourceType == "runtime" {
-		mutation.Reason = "read as the model meant it, and " + mutation.Reason
-	}
+	mutation := c.rec.observe(c.input, input, c.hooks.rewrites())
 	c.rec.to(agenttool.StatusArgumentsReady, "")
 	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
 	if !c.readOnly() { // the last record of it if the host dies while it runs

@@ -18,7 +18,7 @@ func TestForkBeforeTheFirstRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newCall(h, Request{ID: "c", Tool: "none", Input: []byte(`{}`)}, h.rules.Policy())
+	c := newCall(h, Request{ID: "c", Tool: "none", Input: []byte(`{}`)}, adapted{input: []byte(`{}`)}, h.rules.Policy())
 	if ack, late := c.rec.requestCancel(Interrupt, "why not", ""); late || !ack.Acknowledged || ack.Status != "planned" {
 		t.Errorf("%+v, late %v", ack, late)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/adapt"
 	"toolhost/agenttool/json"
 	"toolhost/agenttool/near"
 	"toolhost/agenttool/validate"
@@ -28,6 +29,7 @@ type entry struct {
 	agenttool.Description
 	tool    agenttool.Tool
 	compile func() (*validate.Schema, error) // of the input, on first use: it takes 0.4 ms
+	adapter func() *adapt.Adapter            // of the input, likewise
 
 	mu     sync.Mutex
 	loaded bool // the schema of a deferred tool was requested
@@ -38,6 +40,7 @@ func newRegistry(tools []agenttool.Tool) (*registry, error) {
 	for _, t := range tools {
 		e := &entry{Description: t.Describe(), tool: t}
 		e.compile = sync.OnceValues(func() (*validate.Schema, error) { return validate.Compile(e.Interface.ModelInputSchema) })
+		e.adapter = sync.OnceValue(func() *adapt.Adapter { return adapt.New(e.Declaration.Name, e.Interface.ModelInputSchema) })
 		d := e.Declaration
 		if field := internalField(e.Description); field != "" {
 			return nil, fmt.Errorf("tool %s: the schema for models has the field %q, which is internal", d.Name, field)

@@ -13,8 +13,7 @@ import (
 type Request struct {
 	ID      string              // the caller's id, unique among live calls; required
 	Tool    string              // name or alias
-	Input   []byte              // a JSON object; kept byte for byte
-	Meant   []byte              // the object that Input stands for, if models of that caller write inputs in other ways; nil: Input itself
+	Input   []byte              // a JSON object; kept byte for byte, and read as package adapt says
 	Surface agenttool.SurfaceID // that the call is held to; empty: the session's
 	Batch   string              // results of one batch are handed over in the order of their requests
 	After   []string            // ids of earlier calls that must succeed first
@@ -44,14 +43,6 @@ type Caller struct {
 	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
 	// the TaskID then, and Status is completed, failed or canceled.
 	Progress func(agenttool.Progress)
-}
-
-// Bound returns the input that is bound: Meant, or else Input.
-func (r Request) Bound() []byte {
-	if r.Meant != nil {
-		return r.Meant
-	}
-	return r.Input
 }
 
 // name is the call's id in the record.
@@ -106,6 +97,7 @@ type Completion struct {
 	Result      agenttool.Result
 	Persistence agenttool.Persistence
 	Job         string // the id of a job that goes on after the call; empty: none
+	Background  bool   // the call was made to start the job, and not to wait for it
 
 	encoded []byte
 }

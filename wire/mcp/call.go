@@ -21,7 +21,6 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result
 		return s.await(ctx, req, f)
 	}
 	r := newRequest(s.nextID(), req)
-	r.Meant = s.catalog.inputs[r.Tool].read(r.Input)
 	r.Caller.Capacity = s.client(req).capacity(knowsTasks(req))
 	f, err := s.launch(ctx, r, answers(req))
 	switch {
@@ -75,7 +74,7 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 	for {
 		select {
 		case <-f.ended:
-			if f.completion.Job != "" && task != nil && f.background {
+			if f.completion.Job != "" && task != nil && f.completion.Background {
 				return s.standIn(req, f) // until the job has ended
 			}
 			return s.catalog.result(req, f, s.client(req))
@@ -105,7 +104,7 @@ func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error
 // launch begins a call for a request. Unread output of the stream in ctx delays the end of the call. answers says whether the client
 // can answer questions.
 func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*flight, error) {
-	f := &flight{invocation: invocation{id: r.ID, tool: r.Tool, client: r.Actor, input: r.Input, background: inBackground(r)}, asks: make(chan question, 1), landing: landing{ended: make(chan struct{})}}
+	f := &flight{invocation: invocation{id: r.ID, tool: r.Tool, client: r.Actor, input: r.Input}, asks: make(chan question, 1), landing: landing{ended: make(chan struct{})}}
 	if s.o.Met != nil && r.Actor != "" {
 		s.o.Met(r.Actor)
 	}

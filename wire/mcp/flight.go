@@ -10,7 +10,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/json"
 	"toolhost/host"
 	"toolhost/host/prompt"
 )
@@ -31,11 +30,10 @@ type flight struct {
 
 // invocation is the call as the client made it.
 type invocation struct {
-	id         string // of the host's request
-	tool       string // as it was called
-	client     string // that called it
-	input      []byte // of the call, as it was sent
-	background bool   // it starts a job and does not wait for it
+	id     string // of the host's request
+	tool   string // as it was called
+	client string // that called it
+	input  []byte // of the call, as it was sent
 }
 
 // landing is the end of a flight. It holds once ended is closed.
@@ -138,14 +136,6 @@ func (f *flight) finished() (time.Time, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.gone, !f.gone.IsZero()
-}
-
-// inBackground reports whether a call is made to start a job and not to wait for it.
-func inBackground(r host.Request) bool {
-	var input struct {
-		InBackground bool `json:"run_in_background"`
-	}
-	return json.Unmarshal(r.Bound(), &input) == nil && input.InBackground
 }
 
 // digest identifies a call's tool and input, which a later request must repeat to resume the call.

@@ -246,7 +246,7 @@ func (a aboutJob) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Ca
 // jobHost has a tool that leaves a job, and the named tools for jobs: shell_output reads, shell_kill ends.
 func jobHost(j *fakeJob, inputs *[]string, names ...string) func(*host.Options) {
 	server := &fake{name: "server", run: func(context.Context, agenttool.Reporter) (agenttool.Output, error) {
-		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("up")}, Job: j, Yielded: true}, nil
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("up")}, Job: j, Yielded: true, Background: true}, nil
 	}}
 	return func(o *host.Options) {
 		o.Tools, o.Jobs = nil, j

@@ -45,7 +45,6 @@ type catalog struct {
 	server   *sdk.Server
 	declared map[string]*sdk.Tool          // by name; it does not change
 	outputs  map[agenttool.ToolID][]member // the declared members of their structured content; it does not change
-	inputs   inputReaders                  // it does not change
 
 	mu    sync.Mutex
 	names []string // of those that are listed, sorted
@@ -53,7 +52,7 @@ type catalog struct {
 
 // newCatalog declares the tools of a surface that can be called, by name (MCP-10).
 func newCatalog(server *sdk.Server, view host.View) *catalog {
-	l := &catalog{server: server, declared: map[string]*sdk.Tool{}, outputs: map[agenttool.ToolID][]member{}, inputs: inputReaders{}}
+	l := &catalog{server: server, declared: map[string]*sdk.Tool{}, outputs: map[agenttool.ToolID][]member{}}
 	declared := make([]declaration, len(view.Declarations))
 	var reading sync.WaitGroup // of their schemas: a client that starts its server waits for all of them
 	for i, d := range view.Declarations {
@@ -70,7 +69,6 @@ func newCatalog(server *sdk.Server, view host.View) *catalog {
 			l.outputs[d.ToolID] = declared[i].members
 		}
 		l.declared[d.Name] = declared[i].tool
-		l.inputs.add(d, view.Interfaces[i].ModelInputSchema)
 	}
 	l.list(view)
 	return l
