@@ -396,7 +396,7 @@ func typeShapes(language string) (shapes []shape, err error) {
 	if language == "" {
 		return nil, nil
 	}
-	known := fileTypes()[language]
+	known := patternsOf(language)
 	if known == nil {
 		return nil, unknownType(language)
 	}

@@ -181,15 +181,32 @@ func TestTypes(t *testing.T) {
 			}
 		}
 	}
-	tests := []struct{ name, want string }{
-		{"tsx", "ts, typescript?"},
-		{"golang", "go?"},
-		{"javascript", "java"},
-		{"yml", "yaml"},
+	for name, want := range map[string]string{"golng": "golang", "javascrpt": "javascript", "yamll": "yaml"} {
+		if got := unknownType(name).Error(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", name, got)
+		}
 	}
-	for _, tc := range tests {
-		if got := unknownType(tc.name).Error(); !strings.Contains(got, tc.want) {
-			t.Errorf("%s: %s", tc.name, got)
+}
+
+// TestTypesAsModelsWriteThem: a type is a language, by ripgrep's name or a usual one, or a file extension.
+func TestTypesAsModelsWriteThem(t *testing.T) {
+	for _, tc := range []struct{ name, matches, not string }{
+		{"tsx", "a.tsx", "a.ts"}, {"jsx", "a.jsx", "a.js"}, {"ts", "a.tsx", "a.js"}, {"typescript", "a.ts", "a.js"}, {"javascript", "a.mjs", "a.ts"},
+		{"py", "a.py", "a.go"}, {"python", "a.pyi", "a.go"}, {"golang", "a.go", "a.py"}, {"Go", "a.go", "a.py"}, {".go", "a.go", "a.py"}, {"*.go", "a.go", "a.py"},
+		{"yml", "a.yml", "a.yaml"}, {"yaml", "a.yml", "a.json"}, {"rs", "a.rs", "a.rb"}, {"rust", "a.rs", "a.rb"}, {"rb", "a.rb", "Gemfile"}, {"ruby", "Gemfile", "a.rs"},
+		{"bash", "a.sh", "a.py"}, {"c++", "a.hpp", "a.py"}, {"c#", "a.cs", "a.c"}, {"kt", "a.kt", "a.kts"}, {"md", "a.md", "a.txt"}, {"dockerfile", "Dockerfile", "a.md"},
+		{"vue", "a.vue", "a.js"}, {"svelte", "a.svelte", "a.js"}, {"tf", "a.tf", "a.md"}, {"toml", "a.toml", "a.md"}, {"scss", "a.scss", "a.css"}, {"zig", "a.zig", "a.md"},
+	} {
+		shapes, err := typeShapes(tc.name)
+		if err != nil {
+			t.Errorf("%s: %v", tc.name, err)
+			continue
+		}
+		has := func(file string) bool {
+			return slices.ContainsFunc(shapes, func(s shape) bool { return s.match("", file) })
+		}
+		if !has(tc.matches) || has(tc.not) {
+			t.Errorf("%s: %s is %v, %s is %v", tc.name, tc.matches, has(tc.matches), tc.not, has(tc.not))
 		}
 	}
 }
