@@ -122,22 +122,7 @@ func (r reader) nearestField(name string, path []string, n *jsonschema.Schema) s
 	for given := range obj {
 		delete(fields, given)
 	}
-	for _, meant := range synonyms[name] {
-		if fields[meant] {
-			return meant
-		}
-	}
 	return nearest(name, slices.Sorted(maps.Keys(fields)))
-}
-
-// synonyms maps field names of other tools to the fields that they may mean here.
-var synonyms = map[string][]string{
-	"file": {"path"}, "filename": {"path"}, "directory": {"path", "cwd"}, "dir": {"path", "cwd"}, "workdir": {"cwd"},
-	"working_directory": {"cwd"}, "cmd": {"command"}, "script": {"command"}, "timeout": {"timeout_ms"},
-	"text": {"content"}, "contents": {"content"}, "data": {"content"}, "old": {"old_string"}, "new": {"new_string"},
-	"old_str": {"old_string"}, "new_str": {"new_string"}, "regex": {"pattern"}, "query": {"pattern"}, "search": {"pattern"},
-	"include": {"glob"}, "head_limit": {"limit"}, "max_results": {"limit"}, "start_line": {"offset"}, "line": {"offset"},
-	"-i": {"ignore_case"}, "case_insensitive": {"ignore_case"}, "-A": {"after"}, "-B": {"before"}, "-C": {"context"},
 }
 
 // nearest returns the one of allowed that name most likely stands for, or "".
