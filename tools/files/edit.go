@@ -15,7 +15,8 @@ import (
 // Describe returns the tool's records. Whether an edit is destructive depends on its input: a patch can delete files.
 func (editTool) Describe() agenttool.Description {
 	d := contracts(agenttool.Declaration{
-		Name: "edit", Title: "Edit file", Aliases: []string{"Edit", "str_replace", "apply_patch"},
+		Name: "edit", Title: "Edit file",
+		Aliases:     []string{"Edit", "str_replace", "apply_patch", "MultiEdit", "multiedit", "replace", "search_replace", "StrReplace", "editor"},
 		Description: "Replaces exact text in a file; all edits are made or none. old_string must occur once, unless replace_all.",
 		SearchHint:  "change modify replace patch substitute string file",
 	}, "change", `{"path":"go.mod","old_string":"go 1.25","new_string":"go 1.26"}`)

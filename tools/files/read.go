@@ -24,7 +24,7 @@ type readTool struct{ *session }
 // Describe returns the tool's records.
 func (readTool) Describe() agenttool.Description {
 	return describeRead(contracts(agenttool.Declaration{
-		Name: "read", Title: "Read file", Aliases: []string{"read_file", "Read"},
+		Name: "read", Title: "Read file", Aliases: []string{"read_file", "Read", "read_files"},
 		Description: "Shows text with line numbers, an image, or notebook cells. Default: 2,000 lines or 30,000 characters.",
 		SearchHint:  "open view show cat head tail file lines image notebook",
 	}, "read_result", `{"path":"go.mod","offset":-100}`), map[string]any{"offset": 1, "limit": defaultLines})

@@ -19,7 +19,7 @@ type writeTool struct{ *session }
 // Describe returns the tool's records. Destructive is inferred: whether a file would be replaced is known only later.
 func (writeTool) Describe() agenttool.Description {
 	d := describeChange(contracts(agenttool.Declaration{
-		Name: "write", Title: "Write file", Aliases: []string{"write_file", "Write"},
+		Name: "write", Title: "Write file", Aliases: []string{"write_file", "Write", "write_to_file"},
 		Description: "Creates a file or replaces all of it. An existing file must have been read in this session.",
 		SearchHint:  "create save overwrite replace new file",
 	}, "change", `{"path":"notes/today.md","content":"# Today\n"}`), true)

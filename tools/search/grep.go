@@ -23,7 +23,7 @@ type grepTool struct{ session }
 // Describe returns the tool's records.
 func (grepTool) Describe() agenttool.Description {
 	return describe(agenttool.Declaration{
-		Name: "grep", Aliases: []string{"Grep"}, Title: "Search file contents",
+		Name: "grep", Aliases: []string{"Grep", "grep_search", "search_file_content", "grep_files", "search_files", "search_codebase"}, Title: "Search file contents",
 		Description: "Search file contents with a regular expression, line by line. Skips binary, hidden and ignored files.",
 		SearchHint:  "find text in files, ripgrep, regex search",
 	}, map[string]any{"path": ".", "output_mode": contentMode, "limit": 250, "offset": 0}, `{"pattern":"func main","type":"go"}`)

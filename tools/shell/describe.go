@@ -32,7 +32,8 @@ const description = "Runs a command line with bash and returns its output. Every
 // (AT-001, AT-002, AT-007, AT-008, AT-210, AT-450 … AT-463).
 func (t *tool) Describe() agenttool.Description {
 	d := agenttool.Declaration{
-		Name: "shell", Title: "Run a command", Aliases: []string{"bash", "shell.exec", "Bash"}, Description: description,
+		Name: "shell", Title: "Run a command", Description: description,
+		Aliases:    []string{"bash", "shell.exec", "Bash", "Shell", "run_shell_command", "exec_command", "shell_command", "run_terminal_cmd", "execute_command", "run_commands"},
 		SearchHint: "run a terminal command: build, test, git, package managers, scripts",
 		InputContract: &agenttool.InputContract{
 			RuntimeInputSchema: schema("shell_runtime"),

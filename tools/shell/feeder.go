@@ -19,7 +19,7 @@ type feeder struct{ shell *tool }
 // Describe returns the tool's records.
 func (feeder) Describe() agenttool.Description {
 	return control{
-		name: "shell_input", title: "Answer a job",
+		name: "shell_input", title: "Answer a job", aliases: []string{"write_stdin"},
 		hint:        "type into a running command, answer a prompt, press keys",
 		example:     `{"job":"j1","text":"yes\n"}`,
 		defaults:    map[string]any{"wait_ms": 1000},

@@ -23,7 +23,7 @@ type killer struct{ jobs *job.Jobs }
 // Describe returns the tool's records.
 func (killer) Describe() agenttool.Description {
 	return control{
-		name: "shell_kill", title: "End a job", aliases: []string{"KillShell", "KillBash"},
+		name: "shell_kill", title: "End a job", aliases: []string{"KillShell", "KillBash", "TaskStop"},
 		hint:     "stop a background command, kill a server",
 		example:  `{"job":"j1"}`,
 		defaults: map[string]any{"signal": "TERM", "grace_ms": 2000},

@@ -21,7 +21,7 @@ type reader struct{ jobs *job.Jobs }
 // Describe returns the tool's records.
 func (reader) Describe() agenttool.Description {
 	return control{
-		name: "shell_output", title: "Read a job's output", aliases: []string{"BashOutput", "bash_output"},
+		name: "shell_output", title: "Read a job's output", aliases: []string{"BashOutput", "bash_output", "TaskOutput", "read_background_output"},
 		hint:     "background output of a command, wait, tail, follow a log",
 		example:  `{"job":"j1","until":"exit"}`,
 		readOnly: agenttool.Yes, destructive: agenttool.No, openWorld: false,
