@@ -263,3 +263,34 @@ func TestPipedCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestBatchesOfMCP: revision 2025-03-26 has batches, and is agreed to. Each request of a batch is answered with its id, also beside messages that
+// are refused, and native requests may stand in it.
+func TestBatchesOfMCP(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "small"), []byte("a needle\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := startServing(t, dir, t.TempDir(), nil, "--sandbox", "none")
+	s.send(`{"jsonrpc":"2.0","id":"hi","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`)
+	s.send(`[{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"method":"tools/list"},` +
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"Read","arguments":{"file_path":"small"}}},5,` +
+		`{"jsonrpc":"2.0","id":3,"method":"nothing/at_all"},{"jsonrpc":"2.0","id":4,"method":"tools/list","params":{"a":1,"a":2}},` +
+		`{"jsonrpc":"2.0","id":5,"method":"agenttool/invoke","params":{"id":"n","tool":"read","input":{"path":"small"}}}]`)
+	want := map[string]string{"hi": `"protocolVersion":"2025-03-26"`, "1": `"tools":[`, "2": "a needle", "<nil>": "-32600", "3": "-32601", "4": "-32600", "5": "a needle"}
+	for len(want) > 0 && s.out.Scan() {
+		var m struct{ ID any }
+		if err := json.Unmarshal(s.out.Bytes(), &m); err != nil {
+			t.Fatalf("%s: %v", s.out.Bytes(), err)
+		}
+		id := fmt.Sprint(m.ID)
+		if holds, asked := want[id]; !asked || !strings.Contains(s.out.Text(), holds) {
+			t.Errorf("the answer to %s is %.300s, want %q", id, s.out.Bytes(), holds)
+		}
+		delete(want, id)
+	}
+	if len(want) > 0 {
+		t.Errorf("without an answer: %v", want)
+	}
+}

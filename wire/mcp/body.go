@@ -33,7 +33,12 @@ type envelope struct {
 	id     json.RawMessage // nil: none, or it could not be read
 	method string
 	modern bool // its _meta names a revision
+
+	batch []json.RawMessage // the ids of the requests of a batch, which has no id and no method of its own; nil: it is none
 }
+
+// lastBatched is the last revision that has batches.
+const lastBatched = "2025-03-26"
 
 // isStateless reports whether a request is of 2026-07-28 or later. Its header says so; one that lacks the header and
 // has such a body is for the same handler, which refuses it (MCP-21).
@@ -51,12 +56,46 @@ func openBody(w http.ResponseWriter, r *http.Request, check func([]byte) error) 
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	body = bytes.TrimSpace(body)
+	if !utf8.Valid(body) || !json.Valid(body) {
+		return e, errorf(jsonrpc.CodeParseError, "parse error: the body is not JSON in UTF-8")
+	}
+	if body[0] == '[' {
+		return openBatch(body, cmp.Or(r.Header.Get(headerVersion), lastBatched), check)
+	}
+	return openMessage(body, check)
+}
+
+// openBatch reads the messages of a batch, which a revision may not have. Its error stands for all of them: none is served then.
+func openBatch(body []byte, revision string, check func([]byte) error) (e envelope, err error) {
+	var messages []json.RawMessage
+	if json.Unmarshal(body, &messages) != nil || len(messages) == 0 {
+		return e, errorf(jsonrpc.CodeInvalidRequest, "invalid request: a batch is an array of messages, of one at least")
+	}
+	e.batch = []json.RawMessage{}
+	for _, message := range messages {
+		var members map[string]json.RawMessage
+		_ = json.Unmarshal(message, &members) // openMessage says that it is no object
+		if id := members["id"]; id != nil && members["method"] != nil {
+			e.batch = append(e.batch, id)
+		}
+		one, bad := openMessage(message, check)
+		if bad == nil && one.method == methodInitialize {
+			bad = errorf(jsonrpc.CodeInvalidRequest, "invalid request: initialize is sent by itself, never in a batch")
+		}
+		err = cmp.Or(err, bad)
+	}
+	if revision > lastBatched {
+		err = errorf(jsonrpc.CodeInvalidRequest, "invalid request: revision %s has no batches: send each message by itself", quoted(revision))
+	}
+	return e, err
+}
+
+// openMessage reads one message and checks it.
+func openMessage(body []byte, check func([]byte) error) (e envelope, err error) {
 	var members map[string]json.RawMessage
 	switch {
-	case !utf8.Valid(body) || !json.Valid(body):
-		return e, errorf(jsonrpc.CodeParseError, "parse error: the body is not JSON in UTF-8")
 	case json.Unmarshal(body, &members) != nil || members == nil:
-		return e, errorf(jsonrpc.CodeInvalidRequest, "invalid request: the body must be one JSON object; arrays of messages are not served")
+		return e, errorf(jsonrpc.CodeInvalidRequest, "invalid request: a message is one JSON object")
 	case check != nil:
 		if err := check(body); err != nil {
 			return e, errorf(jsonrpc.CodeInvalidRequest, "%s", cut.Short(err.Error(), maxErrorText))
@@ -92,6 +131,52 @@ func (e envelope) uncoded(session string) int64 {
 		return jsonrpc.CodeInvalidRequest
 	}
 	return jsonrpc.CodeInternalError
+}
+
+// batchAnswer answers each request of a batch that the SDK refuses as a whole, which it does in words alone. It is for the ids of a batch.
+type batchAnswer struct {
+	http.ResponseWriter
+	ids     []json.RawMessage
+	refused bool
+}
+
+// Unwrap is for [http.ResponseController].
+func (a *batchAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// WriteHeader implements [http.ResponseWriter].
+func (a *batchAnswer) WriteHeader(status int) {
+	if a.refused = status >= http.StatusBadRequest; a.refused {
+		a.Header().Set("Content-Type", "application/json")
+		a.Header().Del("Content-Length")
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements [http.ResponseWriter]. The SDK writes a refusal at once.
+func (a *batchAnswer) Write(p []byte) (int, error) {
+	if a.refused {
+		why := errorf(jsonrpc.CodeInvalidRequest, "invalid request: no message of the batch was served: %s", cut.Short(string(bytes.TrimSpace(p)), maxErrorText))
+		if _, err := a.ResponseWriter.Write(refuseBatch(a.ids, why)); err != nil {
+			return 0, err
+		}
+		return len(p), nil
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// refuseBatch is the answer to each request of a batch that is not served. A batch without requests gets one answer, without an id.
+func refuseBatch(ids []json.RawMessage, why *jsonrpc.Error) []byte {
+	if len(ids) == 0 {
+		return encodeError(nil, why)
+	}
+	list := []byte{'['}
+	for i, id := range ids {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, encodeError(id, why)...)
+	}
+	return append(list, ']')
 }
 
 // answer writes the responses of the SDK and rewrites its errors for clients. The SDK writes each message at once.

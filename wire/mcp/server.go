@@ -176,11 +176,14 @@ func (s *Server) Handler() http.Handler {
 		if r.Method == http.MethodPost {
 			var err error
 			if e, err = openBody(w, r, s.o.CheckMessage); err != nil {
-				refuseBody(w, e.id, err)
+				refuseBody(w, e, err)
 				return
 			}
 			r.Header.Set(headerRequestID, string(e.id))
 			w = &answer{ResponseWriter: w, uncoded: e.uncoded(r.Header.Get(headerSession)), begun: older.note}
+			if e.batch != nil {
+				w = &batchAnswer{ResponseWriter: w, ids: e.batch}
+			}
 		}
 		if e.isStateless(r) {
 			modern.ServeHTTP(w, r)

@@ -50,7 +50,7 @@ func Decode(line []byte) (Message, *Error) {
 	case errors.Is(err, json.ErrUTF8):
 		return m, Errorf(CodeParse, "parse error: the line is not UTF-8")
 	case errors.Is(err, json.ErrNoObject):
-		return m, Errorf(CodeInvalidRequest, "invalid request: a message is one JSON object, not an array or a value: send each message on a line of its own")
+		return m, Errorf(CodeInvalidRequest, "invalid request: a message is one JSON object, and a batch is an array of such objects")
 	case errors.As(err, &twice):
 		if id := members["id"]; twice.Name() != "id" && id != nil && checkID(id) == nil {
 			m.ID = id

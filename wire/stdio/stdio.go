@@ -1,4 +1,5 @@
-// Package stdio carries JSON-RPC 2.0 over lines: one line is one message, and stdout carries nothing else.
+// Package stdio carries JSON-RPC 2.0 over lines: one line is one message, and stdout carries nothing else. A line that is an array of messages,
+// a batch as in MCP 2025-03-26, counts as its messages on lines of their own: each request in it gets a line with its answer.
 //
 // The package owns the lines and does not know the methods. Messages go to a [Family], the first that owns their method;
 // replies come back through a [Writer]. The package itself answers an invalid line with an error, and the stream goes on.
@@ -12,6 +13,8 @@ import (
 	"context"
 	"errors"
 	"io"
+
+	"toolhost/agenttool/json"
 )
 
 // MaxLine is the size in bytes of the longest line that is read, 16 MiB; [Writer.Bound] can make it less.
@@ -53,7 +56,10 @@ func readLines(in io.Reader, w *Writer, families []Family) error {
 			w.Reply(nil, nil, Errorf(CodeInvalidRequest, "invalid request: the line is longer than %d bytes; it was skipped", w.bounds.line))
 			continue
 		case len(line) > 0:
-			dispatch(line, w, families)
+			for _, message := range messages(line) {
+				dispatch(message, w, families)
+				w.Pause() // a client that reads nothing is not read from for ever
+			}
 		}
 		if err == io.EOF {
 			return nil
@@ -61,13 +67,28 @@ func readLines(in io.Reader, w *Writer, families []Family) error {
 		if err != nil {
 			return err
 		}
-		w.Pause() // a client that reads nothing is not read from for ever
 	}
 }
 
-// dispatch hands one line to the family that owns it, or answers it.
-func dispatch(line []byte, w *Writer, families []Family) {
-	m, err := Decode(line)
+// messages returns the messages of a line: those of a batch, or else the line itself.
+func messages(line []byte) [][]byte {
+	if line[0] != '[' {
+		return [][]byte{line}
+	}
+	var batch []json.RawMessage
+	if json.Unmarshal(line, &batch) != nil || len(batch) == 0 {
+		return [][]byte{line} // it is refused as no message
+	}
+	all := make([][]byte, len(batch))
+	for i, message := range batch {
+		all[i] = message
+	}
+	return all
+}
+
+// dispatch hands one message to the family that owns it, or answers it.
+func dispatch(message []byte, w *Writer, families []Family) {
+	m, err := Decode(message)
 	if err != nil {
 		w.Reply(m.ID, nil, err)
 		return

@@ -69,6 +69,40 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestBatch: the messages of an array count as lines of their own. Each request gets an answer with its id, whatever the others are.
+func TestBatch(t *testing.T) {
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	a, b := &echo{w: w, prefix: "a/"}, &echo{w: w, prefix: "b/"}
+	in := strings.Join([]string{
+		`[{"jsonrpc":"2.0","id":1,"method":"a/x"}, {"jsonrpc":"2.0","id":"two","method":"b/x"},{"jsonrpc":"2.0","method":"a/note"}]`,
+		`[{"jsonrpc":"2.0","id":3,"method":"c/x"},{"jsonrpc":"2.0","id":4,"method":"a/x","params":{"k":1,"k":2}},17,[],{"id":5,"method":"a/x"},{"jsonrpc":"2.0","id":6,"method":"a/x"}]`,
+		`[]`, `[{"jsonrpc":"2.0","id":7,"method":"a/x"}`, `[{"jsonrpc":"2.0","id":8,"result":{}}]`,
+	}, "\n")
+	if err := Serve(t.Context(), strings.NewReader(in), w, a, b); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`"id":1,"result":"a/"`, `"id":"two","result":"b/"`,
+		`"id":3,"error":{"code":-32601`, `"id":4,"error":{"code":-32600`, `"id":null,"error":{"code":-32600`, `"id":null,"error":{"code":-32600`,
+		`"id":5,"error":{"code":-32600`, `"id":6,"result":"a/"`,
+		`"id":null,"error":{"code":-32600`, `"id":null,"error":{"code":-32700`}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	if len(lines) != len(want) {
+		t.Fatalf("%d lines, want %d:\n%s", len(lines), len(want), out.String())
+	}
+	for i, line := range lines {
+		if !strings.Contains(line, want[i]) {
+			t.Errorf("line %d is %s, want %s", i, line, want[i])
+		}
+	}
+	if len(a.got) != 3 || len(b.got) != 1 {
+		t.Errorf("families got %v and %v", a.got, b.got)
+	}
+}
+
 // stuck is a client that reads nothing until it is let go.
 type stuck struct {
 	release chan struct{}
