@@ -137,6 +137,27 @@ check('does not run when the prompt is dismissed', async () => {
   holds(result.isError && !fs.existsSync(inRepo('never')) && asked.length === 1, result);
 });
 
+if (overHTTP) check('without the token, nobody is asked to log in', async () => {
+  const paths = [];
+  let redirected = false;
+  const provider = {
+    redirectUrl: 'http://127.0.0.1:9/', clientMetadata: { client_name: 'toolhost-checks', redirect_uris: ['http://127.0.0.1:9/'] },
+    clientInformation: () => undefined, saveClientInformation: () => {}, tokens: () => undefined, saveTokens: () => {},
+    redirectToAuthorization: () => { redirected = true; }, saveCodeVerifier: () => {}, codeVerifier: () => 'v',
+  };
+  const spying = async (url, options) => {
+    const response = await fetch(url, options);
+    paths.push([new URL(url).pathname, response.status, response.headers.get('www-authenticate')]);
+    return response;
+  };
+  const stranger = newClient({}, 'auto');
+  const failed = await within(30_000, stranger.connect(new StreamableHTTPClientTransport(new URL(server), { authProvider: provider, fetch: spying })), 'connect').then(() => null, error => error);
+  holds(failed && /token of this server|registers no clients|its token/.test(failed.message), failed?.message ?? 'it connected');
+  holds(paths[0][0] === '/mcp' && paths[0][1] === 401 && paths[0][2]?.startsWith('Bearer'), paths);
+  holds(paths.length > 1 && paths.every(([path, status, challenge]) => path === '/mcp' || status === 404 && !challenge), paths);
+  holds(!redirected, 'it was sent to log in');
+});
+
 check('is not asked again for what the session has allowed', async () => {
   asked = [];
   answer = () => ({ action: 'accept', content: { answer: 'allow_session' } });

@@ -56,6 +56,20 @@ var heads = []struct {
 	{"no token", "POST /mount HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
 	{"no token for events", "GET /events HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
 	{"no token for what is not there", "GET /nowhere HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
+	{"no authorization server", "GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no authorization server of a path", "GET /.well-known/oauth-authorization-server/mount HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no protected resource", "GET /.well-known/oauth-protected-resource HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no protected resource of a path", "GET /.well-known/oauth-protected-resource/mount HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no OpenID provider", "GET /.well-known/openid-configuration HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no OpenID provider of a path", "GET /.well-known/openid-configuration/mount HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no OpenID provider below a path", "GET /mount/.well-known/openid-configuration HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no OpenID provider, with the token", "GET /mount/.well-known/openid-configuration HTTP/1.1\r\nHost: localhost:PORT\r\nAuthorization: Bearer TOKEN\r\n", 404, "not_found"},
+	{"no registration", "POST /register HTTP/1.1\r\nHost: localhost:PORT\r\nContent-Length: 0\r\n", 404, "not_found"},
+	{"no authorization", "GET /authorize?client_id=x HTTP/1.1\r\nHost: localhost:PORT\r\n", 404, "not_found"},
+	{"no tokens", "POST /token HTTP/1.1\r\nHost: localhost:PORT\r\nContent-Length: 0\r\n", 404, "not_found"},
+	{"another well-known path", "GET /.well-known/oauth-authorization-serverx HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
+	{"below the tokens", "GET /token/x HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
+	{"no authorization server for strangers", "GET /.well-known/oauth-authorization-server HTTP/1.1\r\nHost: evil.example\r\n", 403, "forbidden_host"},
 	{"no token below health", "GET /healthz/../mount HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
 	{"no token, encoded", "GET /healthz%2f..%2fmount HTTP/1.1\r\nHost: localhost:PORT\r\n", 401, "unauthorized"},
 	{"a wrong token", "POST /mount HTTP/1.1\r\nHost: localhost:PORT\r\nAuthorization: Bearer TOKENx\r\n", 401, "unauthorized"},
@@ -105,6 +119,9 @@ func TestHeads(t *testing.T) {
 			}
 			if c.status == 401 && !strings.HasPrefix(r.Header.Get("WWW-Authenticate"), "Bearer ") {
 				t.Error("no challenge")
+			}
+			if challenge := r.Header.Get("WWW-Authenticate"); c.status == 404 && challenge != "" {
+				t.Errorf("a challenge where nothing is: %s", challenge)
 			}
 			if strings.Contains(body, testToken) {
 				t.Error("the token is in the answer")

@@ -38,6 +38,10 @@ func (s *Server) serve(streams context.Context, w *answer, r *nethttp.Request) *
 	if r.URL.Path == healthPath {
 		return health(w, r)
 	}
+	if s.ofAuthorization(r.URL.Path) {
+		return refused(nethttp.StatusNotFound, "not_found",
+			"this server has no authorization server, and registers no clients: send its token as the header Authorization: Bearer TOKEN")
+	}
 	of := terms{most: s.o.MaxBody, within: s.l.body}
 	switch {
 	case s.gate.authorized(r):
@@ -140,6 +144,18 @@ func (s *Server) unauthorized(w *answer, r *nethttp.Request) *refusal {
 	w.Header().Set("WWW-Authenticate", challenge)
 	return refused(nethttp.StatusUnauthorized, "unauthorized",
 		"send the token of this server, which it printed or read from a file when it started, as the header Authorization: Bearer TOKEN; never put it into a URL")
+}
+
+// ofAuthorization reports whether OAuth clients ask at a path for an authorization server, or at one of its usual endpoints. There is none, and
+// the answer must be 404, with the token or without: after a 401 they would go on, and ask their person to log in. They put the words before,
+// after or between the parts of the server's own path.
+func (s *Server) ofAuthorization(path string) bool {
+	for _, name := range []string{"oauth-protected-resource", "oauth-authorization-server", "openid-configuration"} {
+		if _, after, found := strings.Cut(path, "/.well-known/"+name); found && (after == "" || after[0] == '/') {
+			return true
+		}
+	}
+	return (path == "/register" || path == "/authorize" || path == "/token") && s.mounts.at(path) == nil
 }
 
 // client names who asks, for the count of requests at once.
