@@ -52,7 +52,12 @@ func printToolList(out io.Writer, described []agenttool.Description) error {
 	w := output.NewTable(out, "TOOL", "ALIASES", "RISK", "WHAT IT DOES")
 	for _, d := range described {
 		what, _, _ := strings.Cut(d.Declaration.Description, ". ")
-		w.Row(d.Declaration.Name, strings.Join(d.Declaration.Aliases, " "), d.Permission.RiskLevel, what)
+		const most = 3 // --format json has all
+		aliases := strings.Join(d.Declaration.Aliases[:min(most, len(d.Declaration.Aliases))], " ")
+		if len(d.Declaration.Aliases) > most {
+			aliases += " …"
+		}
+		w.Row(d.Declaration.Name, aliases, d.Permission.RiskLevel, what)
 	}
 	return w.Flush()
 }
