@@ -111,3 +111,31 @@ func TestIgnoreCaseOfAllLetters(t *testing.T) {
 		}
 	}
 }
+
+// TestLegacyText checks that grep finds what read shows of files that are not UTF-8, and prints it so that edit finds it.
+func TestLegacyText(t *testing.T) {
+	tr := plant(t, map[string]string{
+		"latin.txt": "Un caf\xe9 noir\n", "quotes.txt": "He said \x93hello\x94 \x96 \x805\n", "sjis.c": "int x;\n// \x83\x5c\x81\x5b\x83\x58\x83\x52\x81\x5b\x83\x68\n",
+		"wide.txt": "w\x00i\x00d\x00e\x00 \x00\xe9\x00\n\x00", "app.log": "start\n\x00\nERROR here\n", "utf8.txt": "Un café noir\n",
+	})
+	tests := []struct{ input, want string }{
+		{`{"pattern":"café"}`, "latin.txt:1:Un café noir\nutf8.txt:1:Un café noir\n"},
+		{`{"pattern":"noir"}`, "latin.txt:1:Un café noir\nutf8.txt:1:Un café noir\n"},
+		{`{"pattern":"“hello” – €"}`, "quotes.txt:1:He said “hello” – €5\n"},
+		{`{"pattern":"ソース"}`, "sjis.c:2:// ソースコード\n"},
+		{`{"pattern":"int","after":1}`, "sjis.c:1:int x;\nsjis.c-2-// ソースコード\n"},
+		{`{"pattern":"\\\\"}`, "No matches. Searched 6 files in the workspace.\n"}, // a byte of ソ
+		{`{"pattern":"wide é"}`, "wide.txt:1:wide é\n"},
+		{`{"pattern":"CAFÉ","ignore_case":true,"output_mode":"count"}`, "latin.txt:1\nutf8.txt:1\n"},
+		{`{"pattern":"ERROR"}`, "No matches. Searched 5 files in the workspace.\n[skipped 1 binary with matches (app.log)]\n"},
+		{`{"pattern":"cafÃ©","path":"utf8.txt","encoding":"latin1"}`, "utf8.txt:1:Un cafÃ© noir\n"},
+	}
+	for _, tc := range tests {
+		if text, _ := tr.grep(t, tc.input); text != tc.want {
+			t.Errorf("%s: %s\nwant %s", tc.input, text, tc.want)
+		}
+	}
+	if e := tr.fail(t, tr.newGrep(), `{"pattern":"x","encoding":"klingon"}`); !strings.Contains(e.Message, "windows-1252, shift_jis") {
+		t.Error(e.Message)
+	}
+}

@@ -30,8 +30,8 @@
 // patterns name come one after the other. A search ends
 // once it knows that there is more after its page, and then reports its total as a lower bound. After 20 seconds it
 // ends with the results so far, and says so. Every file that could not be searched is counted: binary files with a
-// match (a NUL in the first 64 KiB; of those the first 256 KiB are searched), unreadable ones, FIFOs, sockets and
-// devices, and too large ones: a line, or with multiline a file, above 64 MiB, or so large that one match of the
+// match (they hold a NUL and are no UTF-16; of those that begin like no text the first 256 KiB are searched), unreadable
+// ones, FIFOs, sockets and devices, and too large ones: a line, or with multiline a file, above 64 MiB, or so large that one match of the
 // pattern, which cannot be interrupted, could take seconds.
 //
 // # Lines
@@ -39,7 +39,7 @@
 // Without multiline a match lies within one line; the line's end, \n or \r\n, is not part of it. With multiline the
 // lines that a match touches are the matching lines, \r\n is read as \n, and "." matches \n. \w, \d and \b are ASCII.
 // Columns are bytes from 1, submatches are byte offsets into the text as it is shown: at most 500 characters around
-// the match, invalid UTF-8 as U+FFFD. UTF-16 with a byte order mark is read as text.
+// the match. Text in the encodings of package encoding is searched and shown as UTF-8.
 //
 // Package engine describes how searches are fast and stay exact.
 package search

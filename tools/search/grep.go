@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"toolhost/agenttool"
+	"toolhost/tools/encoding"
 	"toolhost/tools/search/engine"
 	"toolhost/tools/search/match"
 )
@@ -41,6 +42,7 @@ type grepInput struct {
 	Context    int    `json:"context,omitempty"` // always 0 after Bind, which moves it to Before and After
 	IgnoreCase bool   `json:"ignore_case,omitempty"`
 	Multiline  bool   `json:"multiline,omitempty"`
+	Encoding   string `json:"encoding,omitempty"` // of every file; "": each as it is recognised
 	Hidden     bool   `json:"hidden,omitempty"`
 	NoIgnore   bool   `json:"no_ignore,omitempty"`
 	Limit      int    `json:"limit"` // matching lines in mode content, else files
@@ -71,6 +73,11 @@ func (g grepTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	}
 	if c.pattern, c.read, err = match.Understand(in.Pattern, c.options()); err != nil {
 		return nil, err
+	}
+	if in.Encoding != "" {
+		if _, err = encoding.Parse(in.Encoding, nil); err != nil {
+			return nil, agenttool.Failure(agenttool.InvalidArguments, "bad_value", err.Error()).In("/encoding")
+		}
 	}
 	if c.files.types, err = typeShapes(in.Type); err != nil {
 		return nil, err
@@ -207,6 +214,9 @@ func (c *grepCall) search(ctx context.Context, t *target, q engine.Query, take f
 		if sum.Probed != nil {
 			sum.Probed.Path = names.path(sum.Probed.Path)
 		}
+		if sum.Skipped.Binary > 0 {
+			sum.Binary = names.path(sum.Binary)
+		}
 	}()
 	if file != nil {
 		defer file.Close()
@@ -231,7 +241,7 @@ func (c *grepCall) search(ctx context.Context, t *target, q engine.Query, take f
 
 // query returns the engine's query for this call.
 func (c *grepCall) query() engine.Query {
-	q := engine.Query{Pattern: c.pattern, Clip: true}
+	q := engine.Query{Pattern: c.pattern, Encoding: c.input.Encoding, Clip: true}
 	switch c.input.OutputMode {
 	case filesMode:
 		q.Limit = 1

@@ -25,7 +25,7 @@ var project = map[string]string{
 	".gitignore":     "*.log\n",
 	".hidden/h.go":   "package hidden // needle\n",
 	"a.log":          "needle\n",
-	"bin/image.png":  "\x89PNG\x00needle\n",
+	"bin/image.png":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR needle\n",
 	"go.mod":         "module needle\n",
 	"main.go":        "package main\n\nfunc main() {\n\tneedle(1)\n\tneedle(needle(2))\n}\n",
 	"main_test.go":   "package main\n",
@@ -42,7 +42,7 @@ func TestGrep(t *testing.T) {
 	tr := plant(t, project)
 	tests := []struct{ name, input, want string }{
 		{"content", `{"pattern":"needle"}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n" +
-			"src-x/x.ts:1:const needle = 1\nsrc/a.ts:2:needle\nsrc/z.md:1:no newline at the end: needle\n[skipped 1 binary with matches; " +
+			"src-x/x.ts:1:const needle = 1\nsrc/a.ts:2:needle\nsrc/z.md:1:no newline at the end: needle\n[skipped 1 binary with matches (bin/image.png); " +
 			leftOut},
 		{"files", `{"pattern":"needle","output_mode":"files_with_matches","type":"go"}`, "main.go\n[" + leftOut},
 		{"count", `{"pattern":"needle","output_mode":"count","glob":"*.go"}`, "main.go:2\n[" + leftOut},
@@ -51,7 +51,7 @@ func TestGrep(t *testing.T) {
 		{"glob with a slash", `{"pattern":"(?i)needle","glob":"src/**/*.{ts,tsx}"}`, "src/a.ts:2:needle\nsrc/deep/b.tsx:1:// Needle\n"},
 		{"glob is below the path", `{"pattern":"(?i)needle","path":"src","glob":"deep/*"}`, "src/deep/b.tsx:1:// Needle\n"},
 		{"glob that leaves out", `{"pattern":"needle","glob":"!src*"}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\n" +
-			"main.go:5:\tneedle(needle(2))\n[skipped 1 binary with matches; " + leftOut},
+			"main.go:5:\tneedle(needle(2))\n[skipped 1 binary with matches (bin/image.png); " + leftOut},
 		{"hidden", `{"pattern":"needle","type":"go","hidden":true,"output_mode":"count"}`, ".hidden/h.go:1\nmain.go:2\n[left out 1 ignored (no_ignore)]\n"},
 		{"a glob with a dot finds hidden names", `{"pattern":"needle","glob":".hidden/*"}`, ".hidden/h.go:1:package hidden // needle\n"},
 		{"no_ignore", `{"pattern":"needle","glob":"*.log","no_ignore":true}`, "a.log:1:needle\n[left out 2 hidden (hidden)]\n"},
@@ -62,14 +62,14 @@ func TestGrep(t *testing.T) {
 			"main.go-3-func main() {\nmain.go:4:\tneedle(1)\nmain.go:5:\tneedle(needle(2))\n[" + leftOut},
 		{"multiline", `{"pattern":"main\\(\\).*?needle","multiline":true}`, "main.go:3:func main() {\nmain.go:4:\tneedle(1)\n[" + leftOut},
 		{"limit", `{"pattern":"needle","limit":2}`, "go.mod:1:module needle\nmain.go:4:\tneedle(1)\n" +
-			"[showing 2 of at least 3 matching lines; next offset 2; skipped 1 binary with matches; " + leftOut},
+			"[showing 2 of at least 3 matching lines; next offset 2; skipped 1 binary with matches (bin/image.png); " + leftOut},
 		{"offset", `{"pattern":"needle","limit":1,"offset":2}`, "main.go:5:\tneedle(needle(2))\n" +
-			"[showing 3 to 3 of at least 4 matching lines; next offset 3; skipped 1 binary with matches; " + leftOut},
+			"[showing 3 to 3 of at least 4 matching lines; next offset 3; skipped 1 binary with matches (bin/image.png); " + leftOut},
 		{"the last page", `{"pattern":"needle","offset":5}`, "src/z.md:1:no newline at the end: needle\n" +
-			"[showing 6 to 6 of 6 matching lines; skipped 1 binary with matches; " + leftOut},
+			"[showing 6 to 6 of 6 matching lines; skipped 1 binary with matches (bin/image.png); " + leftOut},
 		{"behind the last page", `{"pattern":"needle","offset":9,"path":"src"}`, "[nothing at offset 9: there are 2 matching lines]\n"},
 		{"limit of files", `{"pattern":"needle","limit":1,"output_mode":"files_with_matches"}`,
-			"go.mod\n[showing 1 of at least 2 files; next offset 1; skipped 1 binary with matches; " + leftOut},
+			"go.mod\n[showing 1 of at least 2 files; next offset 1; skipped 1 binary with matches (bin/image.png); " + leftOut},
 		{"nothing", `{"pattern":"nowhere"}`, "No matches. Searched 8 files in the workspace.\n[" + leftOut},
 		{"nothing in a directory", `{"pattern":"nowhere","path":"src"}`, "No matches. Searched 3 files in src.\n"},
 	}

@@ -252,7 +252,11 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 		n.add("long lines are cut: read with offset %d and column shows all of one", r.cut)
 	}
 	n.ending(r.end, "narrow it with path, glob or type")
-	n.list("skipped", amount{sum.Skipped.Denied, denied}, amount{sum.Skipped.Binary, "binary with matches"}, amount{sum.Skipped.Unreadable, "unreadable"},
+	binary := "binary with matches (" + agenttool.PrintPath(sum.Binary)
+	if sum.Skipped.Binary > 1 {
+		binary += ", …"
+	}
+	n.list("skipped", amount{sum.Skipped.Denied, denied}, amount{sum.Skipped.Binary, binary + ")"}, amount{sum.Skipped.Unreadable, "unreadable"},
 		amount{sum.Skipped.Special, specials}, amount{sum.Skipped.TooLarge, "too large to search to its end"})
 	if r.page.total == 0 {
 		fmt.Fprintf(&r.text, "No matches. Searched %s in %s.\n", count.Of(r.result.FilesSearched, "file"), r.naming.where())

@@ -31,6 +31,17 @@
 // through a hard link that was made outside of the list after the file was indexed. Neither mode notices a store into
 // a page of a shared mapping that was already dirty, until the kernel writes the page back.
 //
+// # Encodings
+//
+// A file is searched by its bytes as long as only ASCII counts: as long as each match needs certain ASCII characters, and
+// the lines with these are ASCII. All encodings of package encoding but UTF-16 have the same bytes for ASCII, so lines
+// without them cannot match. Once another line counts, or if the pattern needs no ASCII, the search makes sure that the file is
+// UTF-8. If it is not, its encoding is recognised, and the decoded text is searched instead. Of UTF-16 without a mark one of the first
+// 4,096 bytes is a NUL.
+//
+// The index knows the bytes of files. It notes which are not UTF-8: patterns that need other characters than ASCII are
+// looked for in these in any case.
+//
 // # Bounds
 //
 // Each batch buffers at most a few hundred KiB of results while it waits for its turn. The index has a size cap, is

@@ -31,7 +31,7 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 	}
 	defer v.leave()
 	g := &grep{view: v, query: &q}
-	if !q.Pattern.Multiline() { // a multiline match may span two chunks
+	if !q.Pattern.Multiline() && q.Encoding == "" { // a multiline match may span two chunks
 		g.maybe, g.indexed = v.candidates(q.Pattern.Required())
 	}
 	g.plan()
@@ -56,8 +56,8 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 func (g *grep) probe(ctx context.Context) (found *Probed) {
 	for i, p := range g.query.Probes() {
 		limited, cancel := context.WithTimeout(ctx, p.Time)
-		next := &grep{view: g.view, query: &Query{Pattern: p.Pattern, Want: g.query.Want, Store: true, Limit: 1, Clip: g.query.Clip}, verified: g.indexed}
-		if !p.Pattern.Multiline() {
+		next := &grep{view: g.view, query: &Query{Pattern: p.Pattern, Want: g.query.Want, Encoding: g.query.Encoding, Store: true, Limit: 1, Clip: g.query.Clip}, verified: g.indexed}
+		if !p.Pattern.Multiline() && g.query.Encoding == "" {
 			next.maybe, next.indexed = g.view.candidates(p.Pattern.Required())
 		}
 		next.plan()
@@ -289,6 +289,9 @@ func (w *worker) visit(ctx context.Context, n int) (cached *tree.FileFacts) {
 	default:
 		err := w.file(ctx, f)
 		w.count(err)
+		if w.sum.Binary == "" && errors.Is(err, errBinary) {
+			w.sum.Binary = f.Path()[len(w.base):]
+		}
 		if w.survey != nil && !errors.Is(err, errDenied) {
 			return w.lasting(f)
 		}
@@ -353,8 +356,11 @@ type entryFile struct {
 func (w *worker) content(ctx context.Context, f *tree.File, o entryFile) error {
 	w.scan.begin(f, w.sum)
 	w.read.Add(o.st.Size)
-	if o.known != nil && w.holds(f, o.known, o.st) && o.known.Text && w.query.Before+w.query.After == 0 && !large(w.parts) {
-		w.scan.text = true
+	if o.known != nil && w.holds(f, o.known, o.st) && o.known.Text && !o.known.Legacy {
+		w.scan.text, w.scan.unrecognised = true, false
+		if w.query.Before+w.query.After > 0 || large(w.parts) {
+			return w.scan.whole(ctx, o.fd, o.st.Size)
+		}
 		err := w.scan.chunks(ctx, o.fd, w.parts, o.unchanged)
 		if !errors.Is(err, errChanged) || w.scan.lines > 0 {
 			return err
@@ -390,7 +396,7 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 			break // a file that cannot be read twice
 		}
 		limited, cancel := context.WithTimeout(ctx, probe.Time)
-		_, _ = e.grepFile(limited, file, Query{Pattern: probe.Pattern, Store: true, Limit: 1, Clip: q.Clip}, func(p Part) bool {
+		_, _ = e.grepFile(limited, file, Query{Pattern: probe.Pattern, Encoding: q.Encoding, Store: true, Limit: 1, Clip: q.Clip}, func(p Part) bool {
 			sum.Probed = p.probed(i)
 			return false
 		})

@@ -5,6 +5,9 @@ import "bytes"
 // hit counts the matching line buf[start:end] and, if lines are wanted, stores it with its context. spans holds the
 // matches if the search already knows them; otherwise nil.
 func (s *scanner) hit(start, end int, spans []Span) error {
+	if s.done > 0 && s.numberOf(start) <= s.done {
+		return nil
+	}
 	s.lines++
 	if !s.query.Store {
 		s.sink.count()
@@ -39,6 +42,10 @@ func (s *scanner) spansOf(line []byte) (spans []Span, whole bool) {
 
 // store stores a line; a context line has no spans.
 func (s *scanner) store(number int, line []byte, spans []Span) {
+	if number <= s.done {
+		return
+	}
+	s.beyondASCII = s.beyondASCII || s.unrecognised && spans == nil && !isASCII(line)
 	column := 0
 	if len(spans) > 0 {
 		column = spans[0].Start + 1

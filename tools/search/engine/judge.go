@@ -47,7 +47,7 @@ func (w *worker) known(f *tree.File) *tree.FileFacts {
 	case known == nil || known.Index != w.index.number:
 		w.unindexed.Store(true)
 		return nil
-	case known.Opaque:
+	case known.Opaque || known.Legacy && !w.query.Pattern.ASCII():
 		return nil
 	}
 	return known
@@ -78,7 +78,7 @@ func (w *worker) sure(f *tree.File, known *tree.FileFacts) bool {
 // again.
 func (w *worker) lasting(f *tree.File) *tree.FileFacts {
 	known := f.Known.Load()
-	if known == nil || known.Index != w.index.number || known.Opaque || known.Stamp.Links {
+	if known == nil || known.Index != w.index.number || known.Opaque || known.Legacy || known.Stamp.Links {
 		return nil
 	}
 	asked := len(w.asked) > 0 && w.asked[len(w.asked)-1] == f

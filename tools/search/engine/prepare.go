@@ -5,6 +5,7 @@ import (
 	"context"
 	"runtime"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 
@@ -210,13 +211,15 @@ func (b *builder) text(fd int, known *tree.FileFacts) bool {
 	ctx, cancel := context.WithTimeout(b.end, time.Minute)
 	defer cancel()
 	defer b.window.close()
-	if err := b.window.open(ctx, fd, known.Stamp.Size, false); err != nil || b.window.decoded {
+	if err := b.window.open(ctx, fd, known.Stamp.Size, false, ""); err != nil || b.window.decoded {
 		return false
 	}
-	known.Text = isText(b.window.buf)
+	known.Text = true
 	at := chunkAt{offset: int64(b.window.mark), line: 1}
 	for {
 		piece := b.window.buf[:b.window.whole]
+		known.Text = known.Text && isText(piece)
+		known.Legacy = known.Legacy || !utf8.Valid(piece)
 		if !b.chunks(known, piece, at) {
 			return false
 		}

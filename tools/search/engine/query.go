@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"toolhost/tools/search/match"
@@ -11,6 +12,8 @@ import (
 type Query struct {
 	Pattern *match.Pattern
 	Want    func(dir, name string) bool // selects files; dir is the directory below the root, "" or with a trailing slash. nil: every file
+
+	Encoding string // of every file, a name for encoding.Parse; "": as it is recognised, file by file
 
 	Store         bool // store matching lines, not only count them
 	Before, After int  // context lines to store with them; before a match only those within 1 MiB
@@ -64,13 +67,14 @@ type Summary struct {
 	Searched int // files searched by content or ruled out by the index; skipped files are not included
 	Skipped  SkipCounts
 	Listed   ListCounts
+	Binary   string  // path of the first file that Skipped.Binary counts, as in Part
 	Probed   *Probed // nil: the search found something, ended early, or no probe found anything in time
 }
 
 // SkipCounts counts files that were not searched completely.
 type SkipCounts struct {
 	Denied     int // their names suggest secrets
-	Binary     int // a NUL in the first 64 KiB, and the pattern in the first 256
+	Binary     int // they hold a NUL and are not UTF-16, and the pattern was found
 	Unreadable int // files and directories
 	Special    int // FIFOs, sockets, devices
 	TooLarge   int // a line, or with multiline the file, is above 64 MiB, or a match could take seconds without a chance to interrupt it
@@ -99,6 +103,7 @@ func (s *Summary) add(o Summary) {
 	s.Searched += o.Searched
 	s.Skipped.Denied += o.Skipped.Denied
 	s.Skipped.Binary += o.Skipped.Binary
+	s.Binary = cmp.Or(s.Binary, o.Binary)
 	s.Skipped.Unreadable += o.Skipped.Unreadable
 	s.Skipped.Special += o.Skipped.Special
 	s.Skipped.TooLarge += o.Skipped.TooLarge

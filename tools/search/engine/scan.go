@@ -3,8 +3,11 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"unicode/utf8"
 
+	"toolhost/tools/encoding"
 	"toolhost/tools/search/match"
 	"toolhost/tools/search/tree"
 )
@@ -23,12 +26,15 @@ type scanner struct {
 
 // fileScan is the scan of one file. Positions are in window.buf.
 type fileScan struct {
-	text     bool // its beginning is known to hold no NUL
-	lines    int  // matching lines so far
-	counted  int  // beginning of the line with number number
-	number   int
-	shown    int // end of the last stored line
-	trailing int // context lines still to store
+	text         bool // it is known to hold no NUL
+	unrecognised bool // it may be neither UTF-8 nor binary; then its text is other than its bytes
+	beyondASCII  bool // while unrecognised: some line that was stored is not ASCII
+	done         int  // lines up to this number were sent before the file was recognised
+	lines        int  // matching lines so far
+	counted      int  // beginning of the line with number number
+	number       int
+	shown        int // end of the last stored line
+	trailing     int // context lines still to store
 }
 
 // limitReached reports whether the search leaves the current file.
@@ -38,28 +44,68 @@ func (s *scanner) limitReached() bool {
 
 // begin starts a new file. before is the summary of the batch so far.
 func (s *scanner) begin(file *tree.File, before Summary) {
-	s.fileScan = fileScan{number: 1}
+	s.fileScan = fileScan{number: 1, unrecognised: s.query.Encoding == ""}
 	s.sink.begin(file, before)
+	s.sink.sent = sent{}
 }
 
-// whole searches an open file of size bytes.
+// errForeign means that the file is not UTF-8, and that it matters. It must be recognised.
+var errForeign = errors.New("not UTF-8")
+
+// whole searches an open file of size bytes. It takes it for UTF-8 as long as only ASCII counts. Otherwise it makes
+// sure, and searches the decoded text if it is none.
 func (s *scanner) whole(ctx context.Context, fd int, size int64) error {
 	defer s.window.close()
-	if err := s.window.open(ctx, fd, size, s.query.Pattern.Multiline()); err != nil {
+	all := s.query.Pattern.Multiline()
+	if err := s.window.open(ctx, fd, size, all, s.query.Encoding); err != nil {
 		return err
 	}
+	if s.window.decoder != nil {
+		s.text, s.unrecognised = !s.window.malformed, false
+	}
+	err := s.inWindow(ctx)
+	if !errors.Is(err, errForeign) {
+		return err
+	}
+	found, err := s.window.recognise(ctx)
+	if err != nil {
+		return err
+	}
+	s.beginAnew()
+	if err := s.window.decode(ctx, found, all); err != nil {
+		return err
+	}
+	err = s.inWindow(ctx)
+	if err != nil || s.lines > 0 || !found.Mixed {
+		return err
+	}
+	// UTF-8 with some bad bytes: the characters that are none by the encoding in which it is shown may be meant.
+	s.beginAnew()
+	if err := s.window.decode(ctx, encoding.Said(encoding.UTF8, nil), all); err != nil {
+		return err
+	}
+	return s.inWindow(ctx)
+}
+
+// beginAnew drops what was found in the current file. What was sent stays, and is not found again.
+func (s *scanner) beginAnew() {
+	s.fileScan = fileScan{number: 1, text: s.text, lines: s.sink.sent.matches, done: s.sink.sent.last}
+	s.sink.takeBack()
+}
+
+// inWindow searches what the window shows, to the end of the file.
+func (s *scanner) inWindow(ctx context.Context) error {
 	if s.query.Pattern.Multiline() {
-		return s.multiline(s.window.buf)
+		return s.multiline(ctx, s.window.buf)
 	}
 	for from := 0; ; {
-		if err := s.piece(from); err != nil || s.limitReached() {
+		if err := s.piece(ctx, from); err != nil || s.limitReached() {
 			return err
 		}
 		s.storeTrailing(s.window.whole)
-		if s.window.eof {
-			return nil
+		if err := s.checkStored(ctx); err != nil || s.window.eof {
+			return err
 		}
-		s.text = true // a binary file would have ended here
 		keep := s.linesBefore(s.window.whole, s.query.Before)
 		from = s.window.whole - keep
 		s.forget(keep)
@@ -84,7 +130,7 @@ func (s *scanner) chunks(ctx context.Context, fd int, chunks []part, unchanged f
 			return errChanged
 		}
 		s.counted, s.number = 0, c.line
-		if err := s.piece(0); err != nil || s.limitReached() {
+		if err := s.piece(ctx, 0); err != nil || s.limitReached() {
 			return err
 		}
 	}
@@ -105,18 +151,32 @@ func (s *scanner) forget(keep int) {
 }
 
 // piece searches the whole lines of the window from the line that begins at from.
-func (s *scanner) piece(from int) error {
+func (s *scanner) piece(ctx context.Context, from int) error {
 	buf := s.window.buf[:s.window.whole]
+	if s.unrecognised && !s.query.Pattern.ASCII() && !utf8.Valid(buf[from:]) {
+		if isText(buf[from:]) {
+			return errForeign
+		}
+		s.unrecognised = false // a binary file, which open did not take for UTF-16
+	}
+	s.matcher.Legacy(s.unrecognised)
 	s.matcher.Reset(buf)
 	for from < len(buf) && !s.limitReached() {
 		start, end, ok := s.matcher.Next(from)
 		if !ok {
 			break
 		}
-		if !s.isText() {
-			return errBinary
+		if err := s.checkText(ctx); err != nil {
+			return err
+		}
+		s.beyondASCII = s.unrecognised && !isASCII(buf[start:end])
+		if err := s.checkStored(ctx); err != nil {
+			return err
 		}
 		if err := s.hit(start, end, nil); err != nil {
+			return err
+		}
+		if err := s.checkStored(ctx); err != nil {
 			return err
 		}
 		from = end + 1
@@ -124,21 +184,60 @@ func (s *scanner) piece(from int) error {
 	return nil
 }
 
-// isText checks once per file that its beginning, which is then in the window, holds no NUL.
-func (s *scanner) isText() bool {
-	s.text = s.text || isText(s.window.buf)
-	return s.text
+// checkText checks once per file, when something was found in it, that it holds no NUL.
+func (s *scanner) checkText(ctx context.Context) error {
+	if s.text {
+		return nil
+	}
+	found, err := s.window.isBinary(ctx)
+	if found && err == nil {
+		err = errBinary
+	}
+	s.text = err == nil
+	return err
+}
+
+// checkStored checks once per file, when a line that counts is not ASCII, that the file is UTF-8.
+func (s *scanner) checkStored(ctx context.Context) error {
+	if !s.unrecognised || !s.beyondASCII {
+		return nil
+	}
+	valid, err := s.window.isUTF8(ctx)
+	if !valid && err == nil {
+		err = errForeign
+	}
+	s.unrecognised = false
+	return err
+}
+
+func isASCII(line []byte) bool {
+	for len(line) >= 8 {
+		if binary.LittleEndian.Uint64(line)&0x8080808080808080 != 0 {
+			return false
+		}
+		line = line[8:]
+	}
+	for _, c := range line {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 func trimCR(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\r")) }
 
 // multiline searches a whole file for matches that may span lines. Every line that a match touches is a hit.
-func (s *scanner) multiline(buf []byte) error {
+func (s *scanner) multiline(ctx context.Context, buf []byte) error {
+	if s.unrecognised && (!s.query.Pattern.ASCII() || s.matcher.May(buf)) && !utf8.Valid(buf) && isText(buf) {
+		return errForeign
+	}
+	s.unrecognised = false
 	if !s.matcher.Has(buf) {
 		return nil
 	}
-	if !s.isText() {
-		return errBinary
+	if err := s.checkText(ctx); err != nil {
+		return err
 	}
 	all, whole := s.matcher.SpansAll(s.pairs[:0], buf, maxLocated)
 	s.pairs = all

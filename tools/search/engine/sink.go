@@ -12,6 +12,13 @@ type sink struct {
 	free    chan *resultBuffer
 	send    func(*resultBuffer) bool
 	stopped bool // the reader wants no more results
+	sent    sent
+}
+
+// sent is what was sent of the current file while it was searched.
+type sent struct {
+	matches int // matching lines
+	last    int // number of the last line
 }
 
 // resultBuffer is a buffer of results. All lines share one text buffer and one span buffer.
@@ -67,10 +74,24 @@ func (s *sink) line(number, column int, text []byte, spans []Span) {
 // hand sends the collected results. Further results of the current file go to a new part.
 func (s *sink) hand() {
 	present := s.parts[len(s.parts)-1]
+	s.sent.matches += present.Count
+	s.sent.last = s.lines[len(s.lines)-1].Number
 	if f := s.finish(); len(f.parts) > 0 && !s.send(f) {
 		s.stopped = true
 	}
 	s.begin(present.File, present.before)
+}
+
+// takeBack drops the results of the current file that were not sent.
+func (s *sink) takeBack() {
+	present := &s.parts[len(s.parts)-1]
+	s.lines = s.lines[:present.first]
+	texts, spans := 0, 0
+	if present.first > 0 {
+		texts, spans = s.ends[present.first-1], s.marks[present.first-1]
+	}
+	s.text, s.ends, s.spans, s.marks = s.text[:texts], s.ends[:present.first], s.spans[:spans], s.marks[:present.first]
+	present.end, present.Count = present.first, 0
 }
 
 // finish returns the collected results, without files that have none.

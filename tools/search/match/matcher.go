@@ -2,6 +2,8 @@ package match
 
 import (
 	"bytes"
+	"slices"
+	"unicode/utf8"
 
 	"toolhost/tools/search/literal"
 )
@@ -18,6 +20,7 @@ type Matcher struct {
 	trust  trust
 	walker walker
 	stop   func() bool
+	legacy bool     // see Legacy
 	places *locator // created on demand
 	progress
 }
@@ -40,6 +43,10 @@ func (p *Pattern) Matcher() *Matcher {
 	}
 	return m
 }
+
+// Legacy sets whether Next, for a pattern that is ASCII, also returns lines that are not UTF-8 and may match once they are
+// decoded.
+func (m *Matcher) Legacy(also bool) { m.legacy = also && m.p.ascii }
 
 // Reset begins a new buffer of whole lines; the last line may lack its end. buf must not change before the next
 // Reset.
@@ -91,9 +98,28 @@ func (m *Matcher) walk() {
 	if to-m.at > blockSize {
 		to = min(to, lineEnd(m.buf, m.at+blockSize)+1)
 	}
+	if m.legacy && !utf8.Valid(m.buf[m.at:to]) {
+		m.walkLegacy(to)
+		return
+	}
 	m.found.set(m.walker.walk(m.buf, m.at, to))
 	m.trust.walk(to - m.at)
 	m.at = to
+}
+
+// walkLegacy finds the lines of a block that match or are not UTF-8.
+func (m *Matcher) walkLegacy(to int) {
+	m.trust.walk(to - m.at)
+	var lines []span
+	for m.at < to {
+		line := span{m.at, lineEnd(m.buf, m.at)}
+		m.at = line.end + 1
+		if !utf8.Valid(m.buf[line.start:line.end]) || m.walker.matches(m.buf[line.start:line.end]) {
+			lines = append(lines, line)
+		}
+	}
+	m.at = to
+	m.found.set(&[4]lane{{hits: lines}})
 }
 
 // seek finds the next matching line by its needles. It gives up when too many lines hold a needle but do not match.
@@ -108,7 +134,8 @@ func (m *Matcher) seek() (line span, ok bool) {
 		line := span{m.at + bytes.LastIndexByte(m.buf[m.at:at], '\n') + 1, lineEnd(m.buf, at)}
 		m.trust.pass(line.end - m.at)
 		m.at = line.end + 1
-		if m.way.sure || m.verify(m.buf[line.start:line.end]) {
+		text := m.buf[line.start:line.end]
+		if m.way.sure || m.verify(text) || m.legacy && !utf8.Valid(text) {
 			return line, true
 		}
 	}
@@ -135,6 +162,11 @@ func (m *Matcher) Has(text []byte) bool {
 		}
 	}
 	return m.walker.holds(text) && !m.stopped()
+}
+
+// May reports whether text fulfils the conditions on every match (Pattern.Required).
+func (m *Matcher) May(text []byte) bool {
+	return !slices.ContainsFunc(m.p.required, func(c literal.Clause) bool { return !fulfils(text, c) })
 }
 
 // fulfils reports whether text contains one of the needles.

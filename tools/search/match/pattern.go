@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"toolhost/agenttool"
 	"toolhost/tools/search/literal"
@@ -27,6 +28,7 @@ type Pattern struct {
 	prog      *syntax.Prog
 	multiline bool
 	required  []literal.Clause
+	ascii     bool            // there are required clauses, and their needles are ASCII
 	exact     literal.Clause  // a line matches if and only if it fulfils this; nil: unknown
 	single    *literal.Needle // the only text that the pattern matches; nil: not a single text
 	way       way             // the strategy to find lines
@@ -80,12 +82,21 @@ func Compile(expr string, o Options) (*Pattern, error) {
 func (p *Pattern) learn(tree *syntax.Regexp) {
 	k := learn(tree)
 	p.required = k.all()
+	p.ascii = len(p.required) > 0 && !slices.ContainsFunc(p.required, beyondASCII)
 	if k.loose || slices.ContainsFunc(k.texts, func(x text) bool { return strings.Contains(x.string, "\r") }) {
 		return
 	}
 	if p.exact = k.texts.clause(); len(k.texts) == 1 && p.exact != nil {
 		p.single = &p.exact[0]
 	}
+}
+
+// beyondASCII reports whether a clause has a needle with other characters than ASCII. Those that differ from k and s only
+// in case do not count: no text holds them by chance.
+func beyondASCII(c literal.Clause) bool {
+	return slices.ContainsFunc(c, func(n literal.Needle) bool {
+		return strings.ContainsFunc(string(n.Text()), func(r rune) bool { return r >= utf8.RuneSelf && r != 'ſ' && r != '\u212a' })
+	})
 }
 
 // holdsNewline reports whether the expression contains a literal line break.
@@ -95,6 +106,10 @@ func holdsNewline(re *syntax.Regexp) bool {
 
 // Multiline reports whether matches may span lines.
 func (p *Pattern) Multiline() bool { return p.multiline }
+
+// ASCII reports whether every match needs certain ASCII characters, as Required says. Then only lines with their bytes can
+// match, whatever the encoding of the text, if it is one in which these bytes stand for themselves.
+func (p *Pattern) ASCII() bool { return p.ascii }
 
 // Required returns conditions on every matching line: it holds one needle of each clause. With Multiline the
 // conditions apply to every text with a match, whether its lines end in \n or in \r\n. Nil means that none are known.

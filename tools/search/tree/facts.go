@@ -7,6 +7,7 @@ type FileFacts struct {
 	Stamp  Stamp
 	Text   bool    // not a binary file
 	Opaque bool    // not in the index: always searched
+	Legacy bool    // not UTF-8: the index knows its bytes, not its characters
 	Index  uint32  // the number of the index that has Chunks
 	Chunks []Chunk // the chunks of its text in the index, in order
 }
