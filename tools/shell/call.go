@@ -162,11 +162,11 @@ func (c *call) script() string {
 // and one process less. A builtin is executed by a bash whose arguments show it; those that can start a program do not count.
 func (c *call) replacesBash() bool {
 	first, _, _ := strings.Cut(c.input.Command, " ")
-	return first != "" && !strings.ContainsAny(c.input.Command, ";&|<>()$`{}!\n\t'\"\\#=") && !slices.Contains(startInBash, first)
+	return first != "" && !strings.ContainsAny(c.input.Command, ";&|<>()$`{}!\n\t'\"\\#=") && !slices.Contains(needBash, first)
 }
 
-// startInBash are the words that start programs from bash, which then waits for them.
-var startInBash = []string{"time", "coproc", "eval", "command", "builtin", "source", ".", "trap", "exec", "fc"}
+// needBash are the words that start programs from bash, which then waits for them, and those that change its directory, which it says at its end.
+var needBash = []string{"time", "coproc", "eval", "command", "builtin", "source", ".", "trap", "exec", "fc", "cd", "pushd", "popd"}
 
 // stdin returns the kind of standard input. In the foreground no person can answer, so most commands get an empty
 // input. A command that is known to ask questions gets a pipe, and so does one in the background: shell_input writes
