@@ -32,7 +32,7 @@
 //
 // # Safety
 //
-// [Recognition.Replace] splices bytes: those outside the replaced parts are never decoded and encoded again. A part can only be replaced
+// [Recognition.Replace] and [Splicer] splice bytes: those outside the replaced parts are never decoded and encoded again. A part can only be replaced
 // if both of its ends are borders of characters in every encoding of Decoding, and if the new bytes decode by themselves in each of
 // them. Then no wrong guess damages a character outside the part, and the content still decodes in all of them. Who knows
 // the encoding says so ([Said]); then only that one counts.

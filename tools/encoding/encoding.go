@@ -12,18 +12,18 @@ type Encoding uint8
 
 // The encodings of the list, and two kinds of content that have none of them.
 const (
-	Binary      Encoding = iota // no text: it is not decoded
-	ISO2022                     // 7-bit text with escapes that change the meaning of its bytes: it is not decoded
-	UTF8                        //
-	UTF16LE                     //
-	UTF16BE                     //
-	Windows1252                 // a superset of ISO 8859-1, except for 32 control characters
-	ShiftJIS                    // with Microsoft's extensions, code page 932
-	EUCJP                       //
-	EUCKR                       // with Microsoft's extensions, code page 949
-	GBK                         // a superset of GB 2312
-	GB18030                     // a superset of GBK
-	Big5                        //
+	Binary  Encoding = iota // no text: it is not decoded
+	ISO2022                 // 7-bit text with escapes that change the meaning of its bytes: it is not decoded
+	UTF8
+	UTF16LE
+	UTF16BE
+	Windows1252 // a superset of ISO 8859-1, except for 32 control characters
+	ShiftJIS    // with Microsoft's extensions, code page 932
+	EUCJP
+	EUCKR   // with Microsoft's extensions, code page 949
+	GBK     // a superset of GB 2312
+	GB18030 // a superset of GBK
+	Big5
 )
 
 // entries describes the encodings: the name, usual synonyms, and the byte order mark.
@@ -46,7 +46,7 @@ var entries = [...]struct {
 	Big5:        {name: "big5", synonyms: "big-5 big5-hkscs cp950 ms950 windows-950 x-x-big5"},
 }
 
-// doubleByte are the encodings in which a character can have several bytes that are no bytes of another character in any other.
+// doubleByte are the legacy encodings with characters of several bytes, in the order in which equals are preferred.
 var doubleByte = [...]Encoding{ShiftJIS, EUCJP, EUCKR, GBK, GB18030, Big5}
 
 // String returns the name.
