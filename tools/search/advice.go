@@ -18,7 +18,7 @@ import (
 // other letter case is worth a try after every search, so it may cost a first search of a large tree little.
 const (
 	timeForReadings = 300 * time.Millisecond
-	timeForCase     = 40 * time.Millisecond
+	timeForCase     = 20 * time.Millisecond
 )
 
 // offer is what a search without results could have searched for instead.
