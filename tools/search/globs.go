@@ -242,7 +242,9 @@ func closing(pattern string, from int, c byte) int {
 
 // match reports whether the file name in dir, a path below the search root that is empty or ends with a slash, matches.
 func (g *glob) match(dir, name string) bool {
-	dir = g.above + dir
+	if g.above != "" { // even an empty text takes time to join, for each of many files
+		dir = g.above + dir
+	}
 	for i := range g.shapes {
 		if g.shapes[i].match(dir, name) {
 			return true

@@ -124,14 +124,6 @@ func (c *grepCall) Preflight(context.Context) error {
 func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	targets := c.files.targets
-	isFile, err := c.rootIsFile()
-	if err != nil {
-		return agenttool.Output{}, err
-	}
-	if isFile { // it was named: glob and type do not matter
-		targets = []target{{}}
-	}
 	r := newGrepReport(c.input, newNaming(c.ws, c.facts.Reads[0]), c.room)
 	r.read, r.offer = c.read, &offer{pattern: c.input.Pattern, options: c.options()}
 	if c.read != nil {
@@ -140,7 +132,8 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	shown := newOnce(&c.files)
 	var sum engine.Summary
-	for i := range targets {
+	targets := c.files.targets
+	for i := 0; i < len(targets); i++ {
 		t := &targets[i]
 		if r.end.early || limited.Err() != nil && i > 0 {
 			break
@@ -155,6 +148,9 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		})
 		if t.path() != "" && isMissing(err) {
 			r.missing = append(r.missing, t.path())
+			if len(r.missing) == len(targets) && c.rootIsFile() { // nothing can be below it: it was named, its glob does not matter
+				targets = append(targets, target{})
+			}
 			continue
 		}
 		if err != nil {
@@ -167,7 +163,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
-	if sum.Searched == 0 && c.files.patterns != nil && !isFile && !r.end.incomplete() {
+	if sum.Searched == 0 && c.files.patterns != nil && !r.end.incomplete() {
 		r.near = c.nearNames(ctx, c.facts.Reads[0], c.input.Hidden, c.input.NoIgnore, c.files.patterns, r.naming)
 	}
 	out := r.output(sum)
@@ -175,21 +171,6 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		out.Shown = r.shown(c.seen, out.Content[0].Text)
 	}
 	return out, ctx.Err()
-}
-
-// rootIsFile reports whether the search root is a file.
-func (c *grepCall) rootIsFile() (bool, error) {
-	if len(c.files.targets) == 1 && c.files.targets[0].path() == "" {
-		return false, nil // search opens the root and sees
-	}
-	dir, file, err := openRoot(c.ws, c.facts.Reads[0])
-	if dir != nil {
-		dir.Close()
-	}
-	if file != nil {
-		file.Close()
-	}
-	return file != nil, err
 }
 
 // search searches the files of a target. It passes results to take with the path of their file, as results spell it and
@@ -237,6 +218,16 @@ func (c *grepCall) search(ctx context.Context, t *target, q engine.Query, take f
 	place.Hidden, place.NoIgnore = c.input.Hidden, c.input.NoIgnore
 	q.Want = c.files.filter(at, only).want()
 	return c.engine.Grep(ctx, place, q, each)
+}
+
+// rootIsFile reports whether the search root is a file.
+func (c *grepCall) rootIsFile() bool {
+	file, err := c.ws.OpenFile(c.facts.Reads[0])
+	if err != nil {
+		return false
+	}
+	file.Close()
+	return true
 }
 
 // query returns the engine's query for this call.
