@@ -14,7 +14,7 @@ work=$(cd "$work" && pwd)
 npm_packages=(express lodash react-dom webpack eslint prettier vue axios rxjs)
 modules=(github.com/spf13/cobra@v1.8.0 golang.org/x/tools@v0.20.0 golang.org/x/net@v0.25.0 github.com/gin-gonic/gin@v1.9.1 github.com/stretchr/testify@v1.9.0
 	github.com/prometheus/client_golang@v1.19.0 go.uber.org/zap@v1.27.0)
-debian=(vim-runtime git-doc python3-pip linux-headers-6.1.0-9-common perl-modules-5.36 bash-doc)
+debian=(vim-runtime git-doc python3-pip perl-modules-5.36 bash-doc)
 
 for name in "${npm_packages[@]}"; do
 	[ -d "$work/trees/$name" ] && continue

@@ -352,12 +352,15 @@ func (s *selection) leavesOut(dir, name string) bool {
 	return false
 }
 
-// want returns the method wants, or nil if the filter selects every file.
+// want returns the function that selects files, nil if the filter selects every file.
 func (f *filter) want() func(dir, name string) bool {
-	if f.only == nil && f.except == nil && f.types == nil {
+	switch {
+	case f.except != nil || f.types != nil:
+		return f.wants
+	case f.only == nil:
 		return nil
 	}
-	return f.wants
+	return f.only.match
 }
 
 // wants reports whether the filter selects the file. It is safe for concurrent use.

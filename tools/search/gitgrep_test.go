@@ -67,8 +67,8 @@ func TestAgreesWithGitGrep(t *testing.T) {
 					tracked = r.tracked(dir, "")
 				}
 			}
-			t.Logf("%d files tracked, %d of them although a rule names them, %d ignored, %d repositories within, %d rules; %d words found alike",
-				len(tracked), r.count("ls-files", "-ci", "--exclude-standard"), r.count("ls-files", "-oi", "--exclude-standard"),
+			t.Logf("%s: %d files tracked, %d of them although a rule names them, %d ignored, %d repositories within, %d rules; %d words found alike",
+				filepath.Base(from), len(tracked), r.count("ls-files", "-ci", "--exclude-standard"), r.count("ls-files", "-oi", "--exclude-standard"),
 				len(r.within()), r.rules(), len(words))
 		})
 	}
