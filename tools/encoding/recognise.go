@@ -54,7 +54,6 @@ type Detector struct {
 	head    []byte // the first bytes, at most 3
 	started bool   // the candidates are there: head is complete
 	marked  Encoding
-	ended   bool
 
 	nul     bool
 	ascii   bool // no byte is above 0x7F

@@ -7,8 +7,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,9 +178,12 @@ func offsetOf(e encoding.Encoding, raw []byte, length int) int {
 
 // filesOfMachine returns regular files of this machine that are at most limit bytes long, in a random order.
 func filesOfMachine(t *testing.T, limit int64) []string {
-	roots := []string{filepath.Join(runtime.GOROOT(), "src")}
+	var roots []string
 	if text := os.Getenv(rootsVariable); text != "" {
 		roots = strings.Split(text, ":")
+	} else {
+		goroot := must[[]byte](t)(exec.Command("go", "env", "GOROOT").Output())
+		roots = []string{filepath.Join(strings.TrimSpace(string(goroot)), "src")}
 	}
 	var files []string
 	for _, root := range roots {
