@@ -14,17 +14,11 @@ import (
 	"toolhost/tools/search/match"
 )
 
-// How long a search that found nothing looks for what would have matched. With an index this takes milliseconds. The
-// other letter case is worth a try after every search, so it may cost a first search of a large tree little.
-const (
-	timeForReadings = 300 * time.Millisecond
-	timeForCase     = 20 * time.Millisecond
-)
-
 // offer is what a search without results could have searched for instead.
 type offer struct {
 	pattern string
 	options match.Options
+	limits  limits
 	groups  [][]attempt // by probe; nil until probes is called
 }
 
@@ -54,14 +48,14 @@ func (o *offer) probes() (probes []engine.Probe) {
 		}
 	}
 	readings := match.Otherwise(o.pattern, o.options)
-	add(readings, timeForReadings)
+	add(readings, o.limits.readings)
 	if !o.options.IgnoreCase {
 		folded := []match.Reading{{Expr: o.pattern, IgnoreCase: true}}
 		for _, r := range readings {
 			r.IgnoreCase = true
 			folded = append(folded, r)
 		}
-		add(folded, timeForCase)
+		add(folded, o.limits.letterCase)
 	}
 	return probes
 }
@@ -123,10 +117,8 @@ func (o *offer) note(found *engine.Probed) string {
 	return fmt.Sprintf("%s would match, as in %s%s", strings.Join(words, " with "), place, why)
 }
 
-const (
-	timeForNames = 100 * time.Millisecond
-	maxNear      = 3 // names that are shown
-)
+// maxNear is how many names in another spelling are shown.
+const maxNear = 3
 
 // nearNames says which names below root a pattern that matches none would match in another letter case or Unicode form.
 // It is empty if there are none.
@@ -149,7 +141,7 @@ func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noI
 		return ""
 	}
 	place.Hidden, place.NoIgnore = hidden, noIgnore
-	ctx, cancel := context.WithTimeout(ctx, timeForNames)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.names)
 	defer cancel()
 	lastDir, lastFolded := "", ""
 	near := func(dir, name string) bool {

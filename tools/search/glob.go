@@ -88,7 +88,7 @@ func (c *globCall) Preflight(context.Context) error {
 // Run lists. At the time limit it succeeds with the results so far; if ctx ends first it returns them with ctx's
 // error.
 func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
-	limited, cancel := context.WithTimeout(ctx, c.limit)
+	limited, cancel := context.WithTimeout(ctx, c.limits.search)
 	defer cancel()
 	r := newGlobReport(c.input, newNaming(c.ws, c.facts.Reads[0]), c.room)
 	shown := newOnce(&c.files)

@@ -103,7 +103,7 @@ func TestGlobPagesAreTheWhole(t *testing.T) {
 func TestGlobTimeLimit(t *testing.T) {
 	tr := plant(t, project)
 	tool := tr.newGlob().(globTool)
-	tool.limit = 0
+	tool.limits.search = 0
 	out := tr.must(t, tool, `{"pattern":"*"}`)
 	if got := out.Structured.(globResult); !got.TimedOut || !got.LowerBound {
 		t.Errorf("%+v", got)

@@ -122,10 +122,10 @@ func (c *grepCall) Preflight(context.Context) error {
 // Run searches. At the time limit it succeeds with the results so far; if ctx ends first it returns them with ctx's
 // error.
 func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
-	limited, cancel := context.WithTimeout(ctx, c.limit)
+	limited, cancel := context.WithTimeout(ctx, c.limits.search)
 	defer cancel()
 	r := newGrepReport(c.input, newNaming(c.ws, c.facts.Reads[0]), c.room)
-	r.read, r.offer = c.read, &offer{pattern: c.input.Pattern, options: c.options()}
+	r.read, r.offer = c.read, &offer{pattern: c.input.Pattern, options: c.options(), limits: c.limits}
 	if c.read != nil {
 		r.offer.pattern = c.read.Expr
 		r.offer.options.IgnoreCase = r.offer.options.IgnoreCase || c.read.IgnoreCase

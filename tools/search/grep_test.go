@@ -243,7 +243,7 @@ func TestGrepOutputIsBounded(t *testing.T) {
 func TestGrepTimeLimit(t *testing.T) {
 	tr := plant(t, project)
 	tool := tr.newGrep().(grepTool)
-	tool.limit = 0
+	tool.limits.search = 0
 	out := tr.must(t, tool, `{"pattern":"needle"}`)
 	got := out.Structured.(grepResult)
 	if !got.TimedOut || !got.LowerBound || !strings.Contains(out.Content[0].Text, "stopped at the time limit") {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -69,9 +70,12 @@ func open(t testing.TB, dir string) (tree, error) {
 	return tree{dir, ws, e, &seen.Ledger{}, agenttool.Scope{Dir: dir, Roots: []string{dir}, Home: "/nowhere"}}, nil
 }
 
-func (tr tree) newGrep() agenttool.Tool { return New(tr.ws, tr.engine, tr.seen)[0] }
+// patient are limits that a busy machine does not reach.
+var patient = limits{time.Minute, time.Minute, time.Minute, time.Minute}
 
-func (tr tree) newGlob() agenttool.Tool { return New(tr.ws, tr.engine, tr.seen)[1] }
+func (tr tree) newGrep() agenttool.Tool { return grepTool{session{tr.ws, tr.engine, tr.seen, patient}} }
+
+func (tr tree) newGlob() agenttool.Tool { return globTool{session{tr.ws, tr.engine, tr.seen, patient}} }
 
 // bind binds input, given as JSON or as a value, and locates its paths.
 func (tr tree) bind(t testing.TB, tool agenttool.Tool, input any) (agenttool.Call, error) {

@@ -9,15 +9,24 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// timeLimit is the time after which a search returns its results so far.
-const timeLimit = 20 * time.Second
+// limits are the times after which a search returns its results so far, and after which it gives up to look for what would
+// have matched if there are none. With an index the latter takes milliseconds. The other letter case is worth a look after
+// every search, so that may cost a first search of a large tree little.
+type limits struct {
+	search     time.Duration
+	readings   time.Duration // of the pattern
+	letterCase time.Duration
+	names      time.Duration // in another spelling
+}
+
+var usualLimits = limits{20 * time.Second, 300 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
 
 // session holds the fields that both tools share.
 type session struct {
 	ws     *workspace.Workspace
 	engine *engine.Engine
 	seen   *seen.Ledger
-	limit  time.Duration
+	limits limits
 }
 
 // place returns the engine's root for a search below an open directory.

@@ -14,6 +14,6 @@ import (
 // are of class invalid_arguments: bad_pattern, pattern_too_large, bad_glob, unknown_type, not_found, not_a_directory, or
 // permission_denied for toolhost's own state.
 func New(w *workspace.Workspace, e *engine.Engine, ledger *seen.Ledger) []agenttool.Tool {
-	s := session{w, e, ledger, timeLimit}
+	s := session{w, e, ledger, usualLimits}
 	return []agenttool.Tool{grepTool{s}, globTool{s}}
 }
