@@ -28,7 +28,7 @@ type globTool struct{ session }
 func (globTool) Describe() agenttool.Description {
 	return describe(agenttool.Declaration{
 		Name: "glob", Aliases: []string{"Glob", "glob_file_search"}, Title: "Find files by name",
-		Description: "List files whose path matches a pattern. Skips hidden and ignored files. Names that are not UTF-8 are spelt $'caf\\xe9', here and in every path.",
+		Description: "List files whose path matches a pattern. Skips hidden and ignored files.",
 		SearchHint:  "find files by name, list directory tree",
 	}, map[string]any{"path": ".", "limit": 1000, "offset": 0, "sort": byPath}, `{"pattern":"src/**/*_test.go"}`)
 }

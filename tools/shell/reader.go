@@ -26,7 +26,7 @@ func (reader) Describe() agenttool.Description {
 		example:  `{"job":"j1","until":"exit"}`,
 		readOnly: agenttool.Yes, destructive: agenttool.No, openWorld: false,
 		description: "Reads what a job (j1, j2, …) said since the last reading, and says how it is. With wait_ms it waits for news, with until for " +
-			"its exit, for a line or for silence: better than asking again and again. tail and grep look at all of its output and move nothing.",
+			"its exit, a line or silence: better than asking again. tail and grep look at all of its output and move nothing.",
 	}.describe()
 }
 

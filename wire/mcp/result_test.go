@@ -142,7 +142,7 @@ func TestErrors(t *testing.T) {
 		{"a schema that is not met", "read", map[string]any{"pith": "a"}, agenttool.SchemaValidationFailed},
 		{"no arguments", "read", nil, agenttool.SchemaValidationFailed},
 		{"a bound that clients are not told", "read", map[string]any{"path": "a", "limit": 0}, agenttool.SchemaValidationFailed},
-		{"a bad value", "grep", map[string]any{"pattern": "("}, agenttool.InvalidArguments},
+		{"a bad value", "grep", map[string]any{"pattern": "[z-a]"}, agenttool.InvalidArguments},
 		{"the tool fails", "broken", nil, agenttool.ExecutionFailed},
 		{"nobody may", "write", map[string]any{"path": "/etc/toolhost-test", "content": ""}, agenttool.ApprovalRejected},
 	}
