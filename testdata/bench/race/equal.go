@@ -170,27 +170,27 @@ func (r *race) explained(pattern, line string) bool {
 
 // isOf reports whether a line, as unlike returns them, is of a kind of difference.
 func (r *race) isOf(kind, line string) bool {
-	path, text, _ := strings.Cut(line[2:], ":")
+	path, _, _ := strings.Cut(line[2:], ":")
 	switch kind {
 	case "hidden": // only theirs, in a file whose name, or that of a directory above it, begins with a dot
 		return line[0] == '-' && strings.Contains("/"+path, "/.")
 	case "binary": // in a file with a NUL in it
-		return r.binary(path)
-	case "invalid": // only ours, and not UTF-8
-		return line[0] == '+' && !utf8.ValidString(text)
+		return r.holds(kind, path, func(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 })
+	case "legacy": // in a file that is not UTF-8
+		return r.holds(kind, path, func(content []byte) bool { return !utf8.Valid(content) })
 	case "meaning": // of the pattern
 		return true
 	}
 	return false
 }
 
-// binary reports whether there is a NUL in a file.
-func (r *race) binary(path string) bool {
-	is, known := r.binaries[path]
+// holds reports whether the content of a file is of a kind, as is says.
+func (r *race) holds(kind, path string, is func(content []byte) bool) bool {
+	holds, known := r.contents[kind+" "+path]
 	if !known {
 		content, err := os.ReadFile(filepath.Join(r.dir, path))
-		is = err == nil && bytes.IndexByte(content, 0) >= 0
-		r.binaries[path] = is
+		holds = err == nil && is(content)
+		r.contents[kind+" "+path] = holds
 	}
-	return is
+	return holds
 }

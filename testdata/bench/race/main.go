@@ -55,7 +55,7 @@ func run(o options) (ok bool, err error) {
 		if dir, err = filepath.EvalSymlinks(dir); err != nil {
 			return false, err
 		}
-		r := &race{options: o, tree: name, dir: dir, known: known, binaries: make(map[string]bool)}
+		r := &race{options: o, tree: name, dir: dir, known: known, contents: make(map[string]bool)}
 		table, err := r.run()
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", name, err)
@@ -76,7 +76,7 @@ type race struct {
 	options
 	tree, dir string
 	known     []difference
-	binaries  map[string]bool // files that were looked at
+	contents  map[string]bool // kinds and paths of the files that were looked at
 	differing int             // searches that found something else
 }
 
