@@ -50,8 +50,12 @@ func newLayers(v *view, d *dirs, users []UserCache) (l layers) {
 		defer upper.Close()
 	}
 	for _, cache := range users {
+		linked := v.linkedDir(cache) != ""
+		if linked { // it is there without a layer, too
+			_ = root.MkdirAll(cache.Name, 0o700)
+		}
 		users, err := identify(cache.Dir)
-		if err != nil || !isOwn(users.path) || !v.sees(users.path) || root.MkdirAll(cache.Name, 0o700) != nil {
+		if err != nil || !isOwn(users.path) || !v.sees(users.path) && !linked || root.MkdirAll(cache.Name, 0o700) != nil {
 			continue
 		}
 		made := layer{name: cache.Name, lowers: []identity{users}}

@@ -15,7 +15,7 @@ func layeredBench(t *testing.T, change func(*Options)) *bench {
 	return newBench(t, func(o *Options) {
 		t.Cleanup(func() { openAll(o.Cache) })
 		plantIn(t, o.Home, ".npm/_cacache/index/a", ".npm/_cacache/index/b", ".npm/_cacache/tmp/c", ".npm/_cacache/keys/secret")
-		o.UserCaches = []UserCache{{"npm/_cacache", filepath.Join(o.Home, ".npm/_cacache")}, {"pip", filepath.Join(o.Home, ".cache/pip")}}
+		o.UserCaches = []UserCache{{Name: "npm/_cacache", Dir: filepath.Join(o.Home, ".npm/_cacache")}, {Name: "pip", Dir: filepath.Join(o.Home, ".cache/pip")}}
 		if change != nil {
 			change(o)
 		}
@@ -178,6 +178,37 @@ func TestCachesWithoutLayers(t *testing.T) {
 		b := layeredBench(t, func(o *Options) { o.Level = level })
 		if r := b.run(t, Workspace, `mkdir -p "$npm_config_cache/_cacache" && ls -A "$npm_config_cache/_cacache" && echo x > "$npm_config_cache/_cacache/x" && echo fine`); r.out != "fine" {
 			t.Errorf("%s: %q, %v", level, r.out, r.err)
+		}
+	}
+}
+
+// TestToolsOwnDirectory: a directory that a tool reads and writes at a fixed place of the home is the workspace's own there, above the
+// person's; and it is one where the person has none. go's notes on the checksum database are such.
+func TestToolsOwnDirectory(t *testing.T) {
+	t.Parallel()
+	for _, persons := range []bool{true, false} {
+		b := newBench(t, func(o *Options) {
+			t.Cleanup(func() { openAll(o.Cache) })
+			plantIn(t, o.Home, "go/pkg/mod/cache/lock")
+			if persons {
+				plantIn(t, o.Home, "go/pkg/sumdb/db/latest")
+			}
+			o.UserCaches = []UserCache{{Name: "go-sumdb", Dir: filepath.Join(o.Home, "go/pkg/sumdb"), Linked: true}}
+		})
+		r := b.run(t, Workspace, `cd ~/go/pkg && cat sumdb/db/latest 2>/dev/null; mkdir -p sumdb/db && echo newer > sumdb/db/latest && ls . && cat sumdb/db/latest`)
+		want := "mod\nsumdb\nnewer"
+		if persons {
+			want = canary + " go/pkg/sumdb/db/latest\n" + want
+		}
+		if r.out != want || r.err != nil {
+			t.Errorf("the person has one: %v: %q, %v; want %q", persons, r.out, r.err, want)
+		}
+		if r := b.run(t, ReadOnly, `cat ~/go/pkg/sumdb/db/latest; echo x > ~/go/pkg/sumdb/db/latest`); !strings.HasPrefix(r.out, "newer\n") || !strings.Contains(r.out, "Read-only") {
+			t.Errorf("a call that only reads: %q, %v", r.out, r.err)
+		}
+		text, _ := os.ReadFile(filepath.Join(b.home, "go/pkg/sumdb/db/latest"))
+		if got := strings.Contains(string(text), canary); got != persons {
+			t.Errorf("the person's own is %q", text)
 		}
 	}
 }

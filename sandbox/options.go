@@ -59,6 +59,10 @@ type GoSettings struct {
 type UserCache struct {
 	Name string // the workspace's own, in the directory of caches: "npm/_cacache"
 	Dir  string // the person's
+
+	// Linked has commands see the workspace's own at Dir, too, where that is in a closed home directory: no variable tells the
+	// tool another place for it. Dir need not exist.
+	Linked bool
 }
 
 // Bounds are the resources that commands may use. A command that uses more is ended, with a message. The zero value of each

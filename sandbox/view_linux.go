@@ -50,10 +50,29 @@ func newView(o Options) (*view, error) {
 	for _, dir := range o.Beside {
 		v.showBeside(dir)
 	}
+	for _, cache := range o.UserCaches {
+		if dir := v.linkedDir(cache); dir != "" {
+			v.links = append(v.links, link{dir, filepath.Join(cachePlace, cache.Name)})
+		}
+	}
 	if home := filepath.Clean(o.Home); v.home.Dir != "" && home != v.home.Dir && v.isClosed(home) {
 		v.links = append(v.links, link{home, v.home.Dir})
 	}
 	return v, nil
+}
+
+// linkedDir is where commands see the workspace's own cache at the person's place, "" if they do not.
+func (v *view) linkedDir(cache UserCache) string {
+	dir := filepath.Clean(cache.Dir)
+	if home := v.home.Dir; home != "" && agenttool.Within(home, dir) {
+		if real, err := filepath.EvalSymlinks(filepath.Dir(dir)); err == nil { // a link on the way leads elsewhere
+			dir = filepath.Join(real, filepath.Base(dir))
+		}
+	}
+	if !cache.Linked || !v.isClosed(dir) || v.inRoot(dir) {
+		return ""
+	}
+	return dir
 }
 
 // taken are the directories that every sandbox replaces by its own, and those that hold them.

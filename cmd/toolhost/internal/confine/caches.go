@@ -19,6 +19,7 @@ func userCaches(home, goModules string) []sandbox.UserCache {
 	npm, cargo := at("npm_config_cache", home, ".npm"), at("CARGO_HOME", home, ".cargo")
 	all := []sandbox.UserCache{
 		{Name: "go-mod", Dir: goModules},
+		{Name: "go-sumdb", Dir: filepath.Join(goPath(home), "pkg", "sumdb"), Linked: true},
 		{Name: "npm/_cacache", Dir: filepath.Join(npm, "_cacache")},
 		{Name: "npm/_npx", Dir: filepath.Join(npm, "_npx")},
 		{Name: "pip", Dir: at("PIP_CACHE_DIR", shared, "pip")},

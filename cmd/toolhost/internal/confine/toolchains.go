@@ -34,14 +34,18 @@ func goSettings(home string) (modCache, proxy string) {
 	value := goVariables(home)
 	modCache, proxy = value("GOMODCACHE"), value("GOPROXY")
 	if modCache == "" {
-		path, _, _ := strings.Cut(value("GOPATH"), string(filepath.ListSeparator))
-		path = cmp.Or(path, filepath.Join(home, "go"))
-		modCache = filepath.Join(path, "pkg", "mod")
+		modCache = filepath.Join(goPath(home), "pkg", "mod")
 	}
 	if proxy == "" {
 		proxy = distributedProxy()
 	}
 	return modCache, proxy
+}
+
+// goPath is the first directory of GOPATH. Below it go keeps what it knows of the checksum database, and finds no other place for that.
+func goPath(home string) string {
+	path, _, _ := strings.Cut(goVariables(home)("GOPATH"), string(filepath.ListSeparator))
+	return cmp.Or(path, filepath.Join(home, "go"))
 }
 
 // goCache is the person's build cache.
