@@ -40,7 +40,7 @@ func TestPutAside(t *testing.T) {
 			}
 			text := read(t, git.Path+"/config")
 			for _, k := range gitKeys(text) {
-				if k.runs() {
+				if GitRuns(k.section, k.sub, k.key, k.value) {
 					t.Errorf("%s is in force", k.name())
 				}
 			}

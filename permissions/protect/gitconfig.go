@@ -131,9 +131,9 @@ func gitEscape(c byte) byte {
 	return c
 }
 
-// gitPath returns the absolute path that a value of git's path type means in dir, with ".." and links left in; "" if it cannot be
+// GitPath returns the absolute path that a value of git's path type means in dir, with ".." and links left in; "" if it cannot be
 // computed.
-func gitPath(value, dir, home string) string {
+func GitPath(value, dir, home string) string {
 	value = strings.TrimPrefix(value, ":(optional)")
 	switch {
 	case strings.ContainsRune(value, 0) || value == "":

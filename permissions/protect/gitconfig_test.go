@@ -83,8 +83,8 @@ func TestGitPath(t *testing.T) {
 			"/home/me/a"},
 		{"~you/a", ""}, {"%(prefix)/a", ""}, {"", ""}, {"a\x00", ""}, {":(optional)a", "/d/a"},
 	} {
-		if got := gitPath(c.value, "/d", "/home/me"); got != c.want {
-			t.Errorf("gitPath(%q) = %q, want %q", c.value, got, c.want)
+		if got := GitPath(c.value, "/d", "/home/me"); got != c.want {
+			t.Errorf("GitPath(%q) = %q, want %q", c.value, got, c.want)
 		}
 	}
 }

@@ -93,21 +93,21 @@ func runningKeys() map[string][]string {
 	}
 }
 
-// runs reports whether git may run a program because of the variable.
-func (k gitKey) runs() bool {
-	value := strings.ToLower(strings.TrimSpace(k.value))
+// GitRuns reports whether git may run a program because of a variable of its configuration; section and key are in lower case.
+func GitRuns(section, sub, key, value string) bool {
+	value = strings.ToLower(strings.TrimSpace(value))
 	switch {
-	case slices.Contains([]string{"url", "pushurl"}, k.key) && strings.Contains(value, "::"), // a helper that git runs
-		k.section == "url" && strings.Contains(k.sub, "::"),
-		k.section == "submodule" && k.key == "update" && strings.HasPrefix(value, "!"):
+	case slices.Contains([]string{"url", "pushurl"}, key) && strings.Contains(value, "::"), // a helper that git runs
+		section == "url" && strings.Contains(sub, "::"),
+		section == "submodule" && key == "update" && strings.HasPrefix(value, "!"):
 		return true
-	case k.section == "core" && k.key == "fsmonitor" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "0", "1", ""}, value),
-		(k.key == "pager" || k.section == "pager") && slices.Contains([]string{"", "cat", "true", "false"}, value),
-		k.section == "protocol" && slices.Contains([]string{"never", "user"}, value):
+	case section == "core" && key == "fsmonitor" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "0", "1", ""}, value),
+		(key == "pager" || section == "pager") && slices.Contains([]string{"", "cat", "true", "false"}, value),
+		section == "protocol" && slices.Contains([]string{"never", "user"}, value):
 		return false
 	}
-	keys := runningKeys()[k.section]
-	return slices.Contains(keys, "*") || slices.Contains(keys, k.key)
+	keys := runningKeys()[section]
+	return slices.Contains(keys, "*") || slices.Contains(keys, key)
 }
 
 // aside begins each line of a variable that was put aside.
@@ -119,7 +119,7 @@ func withoutPrograms(text string) (without string, names []string) {
 	var b strings.Builder
 	last := 0
 	for _, k := range gitKeys(text) {
-		if !k.runs() {
+		if !GitRuns(k.section, k.sub, k.key, k.value) {
 			continue
 		}
 		before := strings.TrimRight(text[last:k.start], " \t")

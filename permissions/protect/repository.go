@@ -163,7 +163,7 @@ func (b *builder) gitConfigs() {
 			hooks[value] = true
 		}
 		for _, value := range found.includes {
-			file := gitPath(value, path.Dir(pending[0].path), b.options.Home)
+			file := GitPath(value, path.Dir(pending[0].path), b.options.Home)
 			if file != "" && queue(file, pending[0].depth+1) {
 				b.sealAt(file, VCSConfig)
 			}
@@ -205,7 +205,7 @@ func (b *builder) hookDirs(values []string) {
 				b.short(value, "not sealed everywhere: core.hooksPath means too many directories")
 				return
 			}
-			if dir := gitPath(value, seat, b.options.Home); dir != "" {
+			if dir := GitPath(value, seat, b.options.Home); dir != "" {
 				b.sealAt(dir, VCSHooks)
 			}
 		}

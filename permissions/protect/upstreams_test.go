@@ -73,7 +73,7 @@ func FuzzUpstreams(f *testing.F) {
 			t.Fatalf("the old text is not kept:\n%q", text)
 		}
 		for _, k := range gitKeys(text[len(configWithRemote):]) {
-			if k.section != "branch" || k.runs() || k.key == "remote" && k.value != "." && k.value != "origin" {
+			if k.section != "branch" || GitRuns(k.section, k.sub, k.key, k.value) || k.key == "remote" && k.value != "." && k.value != "origin" {
 				t.Fatalf("%s = %q", k.name(), k.value)
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"toolhost/tools/gitconfig"
+	"toolhost/permissions/protect/gitconfig"
 )
 
 const (

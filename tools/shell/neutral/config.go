@@ -3,7 +3,7 @@ package neutral
 import (
 	"strings"
 
-	"toolhost/tools/gitconfig"
+	"toolhost/permissions/protect/gitconfig"
 )
 
 // parseConfig returns the settings of a configuration file. Text that git refuses, or may read differently, is an error.

@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"toolhost/tools/gitconfig"
+	"toolhost/permissions/protect/gitconfig"
 	"toolhost/tools/gitindex"
 )
 
