@@ -99,6 +99,9 @@ func TestHomeShows(t *testing.T) {
 				if err := os.WriteFile(filepath.Join(o.Home, ".gitignore"), []byte(canary+" password: x\n"), 0o644); err != nil {
 					t.Fatal(err)
 				}
+				if err := os.WriteFile(filepath.Join(o.Home, "dotfiles/gitconfig"), []byte("[user]\n\tname = "+canary+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
 				for link, target := range map[string]string{".gitconfig": "dotfiles/gitconfig", "tools/bin/linked": "../../opt/x/bin/deep"} {
 					if err := os.Symlink(target, filepath.Join(o.Home, link)); err != nil {
 						t.Fatal(err)

@@ -63,7 +63,7 @@ func (p *plan) readable() []string {
 			open = append(open, openings(at.to, hidden)...)
 		}
 	}
-	return open
+	return append(open, p.s.configs.sources()...)
 }
 
 // openings are the places at or below a path that are, or hold, none of the hidden ones. Links lead to others.

@@ -13,6 +13,7 @@ type placement struct {
 	to       string
 	readOnly bool
 	memory   bool
+	view     bool   // of a file of the host, in its place
 	built    string // where the session's holder has built the tree; "" where it is the host's alone
 }
 
@@ -44,7 +45,7 @@ func (b place) isChangedBy(at placement) bool {
 
 // holds reports whether a tree is in a place already.
 func (b place) holds(at placement) bool {
-	return at.readOnly && at.from.path == at.to && slices.Contains(b.trees, at.from)
+	return slices.Contains(b.trees, at)
 }
 
 // isBuilt reports whether a tree is in a place that fits.
@@ -62,7 +63,7 @@ func (l *layout) visible(path string) bool {
 	seen := true
 	for _, at := range l.trees {
 		if agenttool.Within(at.to, path) {
-			seen = !at.memory
+			seen = !at.memory && !at.view
 		}
 	}
 	return seen

@@ -8,8 +8,12 @@ import (
 
 // Options say what a session is for.
 type Options struct {
-	Roots     []string       // directories that commands of profile workspace may write; at least one, but at level None
-	Home      string         // "" for none
+	Roots []string // directories that commands of profile workspace may write; at least one, but at level None
+	Home  string   // "" for none
+
+	// ConfigHome is XDG_CONFIG_HOME; "" for .config in the home directory.
+	ConfigHome string
+
 	Dir       string         // a directory of this session alone, which Close removes: the scratch is in it
 	Fallbacks []string       // other directories of this session alone, the best first, where Dir cannot be made: its disk is full or read-only
 	Program   string         // this program's path in commands' view, for ssh to granted hosts; "" for none

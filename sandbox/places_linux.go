@@ -13,22 +13,27 @@ import (
 // command: making a file system in memory and mounting in it takes longer than all other steps of a command.
 type place struct {
 	dir   string
-	trees []identity // shown in it
-	roots []string   // names made for mounts of a command
+	trees []placement // shown in it, read-only
+	roots []string    // names made for mounts of a command
 	links []link
 }
 
-// places are those of the session, whose own directories lie in none of them.
-func (v *view) places(own ...identity) []place {
+// places are those of the session, whose own directories lie in none of them, with the views of configuration.
+func (v *view) places(views []placement, own ...identity) []place {
 	var all []place
 	for _, dir := range v.emptied {
 		at := place{dir: dir}
 		for _, id := range v.shown {
 			if agenttool.Within(dir, id.path) && !slices.Contains(own, id) && !v.inRoot(id.path) {
-				at.trees = append(at.trees, id)
+				at.trees = append(at.trees, placement{from: id, to: id.path, readOnly: true})
 			}
 		}
-		slices.SortFunc(at.trees, func(a, b identity) int { return strings.Compare(a.path, b.path) })
+		for _, view := range views {
+			if agenttool.Within(dir, view.to) {
+				at.trees = append(at.trees, view)
+			}
+		}
+		slices.SortFunc(at.trees, func(a, b placement) int { return strings.Compare(a.to, b.to) })
 		for _, root := range v.roots {
 			if agenttool.Within(dir, root.path) {
 				at.roots = append(at.roots, root.path)
@@ -38,7 +43,7 @@ func (v *view) places(own ...identity) []place {
 			at.roots = append(at.roots, home)
 		}
 		for _, l := range v.links {
-			if agenttool.Within(dir, l.path) && !slices.ContainsFunc(at.trees, func(id identity) bool { return agenttool.Within(id.path, l.path) }) {
+			if agenttool.Within(dir, l.path) && !slices.ContainsFunc(at.trees, func(tree placement) bool { return agenttool.Within(tree.to, l.path) }) {
 				at.links = append(at.links, l)
 			}
 		}
@@ -51,8 +56,8 @@ func (v *view) places(own ...identity) []place {
 func placesPlan(places []place, caches *layers, cache identity) enter.Plan {
 	var p enter.Plan
 	for _, at := range places {
-		for _, id := range at.trees {
-			p.Add(enter.Hold, id.args()...)
+		for _, tree := range at.trees {
+			p.Add(enter.Hold, tree.from.args()...)
 		}
 	}
 	caches.hold(&p, cache)
@@ -61,8 +66,8 @@ func placesPlan(places []place, caches *layers, cache identity) enter.Plan {
 		built := enter.BuildPlace(i)
 		in := func(path string) string { return built + path[len(at.dir):] }
 		p.Add(enter.Memory, built, emptyPlace)
-		for _, id := range at.trees {
-			p.Add(enter.Place, id.path, in(id.path), "ro")
+		for _, tree := range at.trees {
+			p.Add(enter.Place, tree.from.path, in(tree.to), "ro")
 		}
 		for _, root := range at.roots {
 			p.Add(enter.Folder, in(root))

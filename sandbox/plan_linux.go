@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/sandbox/enter"
 	"toolhost/sandbox/seccomp"
 )
@@ -41,7 +42,11 @@ type space struct {
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, inner
 // places follow outer ones, privileges go last.
 func (p *plan) make() error {
-	p.layout = newLayout(p.s, p.placements(), p.opened.loanDirs())
+	views, err := p.s.configs.placements(p.s.view)
+	if err != nil {
+		return err
+	}
+	p.layout = newLayout(p.s, p.placements(views), p.opened.loanDirs())
 	if err := p.landlock(); err != nil {
 		return err
 	}
@@ -137,8 +142,9 @@ func (p *plan) view() {
 	}
 }
 
-// placements are the trees of the command, those that lie in others after them.
-func (p *plan) placements() []placement {
+// placements are the trees of the command, those that lie in others after them. A file that the command may read or write is the person's
+// own, and no view of it.
+func (p *plan) placements(views []placement) []placement {
 	s, readOnly := p.s, !p.workspace()
 	places := []placement{{from: s.dirs.tmp, to: "/tmp", readOnly: readOnly}, {from: s.dirs.varTmp, to: "/var/tmp", readOnly: readOnly}}
 	for _, dir := range s.view.emptied {
@@ -165,8 +171,20 @@ func (p *plan) placements() []placement {
 			places = append(places, placement{from: id, to: id.path, readOnly: true})
 		}
 	}
+	for _, view := range views {
+		if !p.opens(view.to) {
+			places = append(places, view)
+		}
+	}
 	slices.SortStableFunc(places, func(a, b placement) int { return strings.Compare(a.to, b.to) })
 	return places
+}
+
+// opens reports whether the command was granted a file of the host, or was lent its name.
+func (p *plan) opens(path string) bool {
+	holds := func(id identity) bool { return agenttool.Within(id.path, path) }
+	return slices.ContainsFunc(p.opened.read, holds) || slices.ContainsFunc(p.opened.write, holds) ||
+		slices.ContainsFunc(p.opened.loans, func(l loan) bool { return l.path == path })
 }
 
 // directory enters the working directory.
@@ -213,7 +231,7 @@ func (p *plan) environ() []string {
 	case p.workspace():
 		temp = d.tmp.path
 	}
-	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o, isLayered(p.s, goModules)), goCacheProgram(p.s.view, caches, &p.s.o), []string{"TMPDIR=" + temp})...)
+	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o, isLayered(p.s, goModules)), goCacheProgram(p.s.view, caches, &p.s.o), p.s.configs.env(p), []string{"TMPDIR=" + temp})...)
 }
 
 // filter adds the system call filter. The supervisor sees the writes of a command, if the level has one.

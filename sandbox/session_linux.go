@@ -29,6 +29,7 @@ type Session struct {
 	places []place // the emptied directories of the view, as the holder builds them
 	layers layers
 
+	configs  configs
 	goCache  sync.Once // makes the directories of go's build cache
 	holders  holders
 	filters  filters
@@ -83,7 +84,16 @@ func (s *Session) Make() error {
 		return nil
 	}
 	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
-	s.places = s.view.places(s.dirs.tmp, s.dirs.varTmp, s.dirs.cache)
+	if err := s.configs.start(s); err != nil {
+		_ = s.dirs.remove()
+		return unavailable(err)
+	}
+	views, err := s.configs.placements(s.view)
+	if err != nil {
+		_ = s.dirs.remove()
+		return unavailable(err)
+	}
+	s.places = s.view.places(views, s.dirs.tmp, s.dirs.varTmp, s.dirs.cache)
 	if err := s.view.makeMountPoints(&s.dirs); err != nil {
 		_ = s.dirs.remove()
 		return unavailable(err)

@@ -3,7 +3,6 @@ package protect
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,12 +10,6 @@ import (
 
 	"toolhost/agenttool"
 )
-
-// maxShownConfig bounds a file of configuration that is shown.
-const maxShownConfig = 64 << 10
-
-// keyWords matches words that announce a key in configuration, and a password within an address.
-var keyWords = regexp.MustCompile(`(?i)token|passw|secret|credential|_auth|api[-_]?key|private[-_]?key|authorization|extraheader|://[^/\s"']*@`)
 
 // Home is a home directory as commands see it, and as tools read it unasked: only the listed names are visible, everything else is
 // closed.
@@ -57,11 +50,6 @@ func (h Home) Shown() []string {
 			}
 		}
 	}
-	for name := range wordsOf(homeConfigList) {
-		if file := filepath.Join(h.Dir, name); h.Harmless(file) && keyless(file) {
-			found = append(found, file)
-		}
-	}
 	slices.Sort(found)
 	return found
 }
@@ -75,16 +63,6 @@ func (h Home) Harmless(file string) bool {
 
 // denies reports whether a known secret has that name. Without a list every name is one.
 func (h Home) denies(file string) bool { return h.secrets == nil || h.secrets.Denies(file) }
-
-// keyless reports whether a file is short configuration without words for keys.
-func keyless(file string) bool {
-	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return false
-	}
-	text, err := readRegular(fd, maxShownConfig)
-	return err == nil && len(text) < maxShownConfig && !keyWords.Match(text)
-}
 
 // systemTops are directories of the system. A home directory that is one of them, or holds one, is not closed: nothing could
 // run.

@@ -16,8 +16,6 @@ var (
 	secretsList string
 	//go:embed lists/home_shown.txt
 	homeShownList string
-	//go:embed lists/home_config.txt
-	homeConfigList string
 )
 
 // linesOf yields the lines of a list that are no comments.

@@ -245,6 +245,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 		o.Program = exe
 	}
 	o.Go.ModCache, o.Go.Proxy = goSettings(scope.Home)
+	o.ConfigHome = os.Getenv("XDG_CONFIG_HOME")
 	o.Go.Cache = goCache(scope.Home)
 	o.UserCaches = userCaches(scope.Home, o.Go.ModCache)
 	return o, nil

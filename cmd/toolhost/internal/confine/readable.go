@@ -1,12 +1,14 @@
 package confine
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/permissions/protect"
+	"toolhost/permissions/protect/config"
 )
 
 // systemReadable are directories and files of the system that say nothing about the person: programs, libraries, headers,
@@ -23,18 +25,34 @@ var systemReadable = []string{
 }
 
 // candidates are the names that Readable chooses from. They may not exist, and may be links.
-func candidates(home string) []string {
+func candidates(home string, roots []string) []string {
 	modules, _ := goSettings(home)
-	return slices.Concat(systemReadable, protect.NewHome(home).Shown(), toolchains(), []string{modules})
+	return slices.Concat(systemReadable, protect.NewHome(home).Shown(), wholeConfig(home, roots), toolchains(), []string{modules})
+}
+
+// wholeConfig are the files of configuration in which nothing is left out for commands.
+func wholeConfig(home string, roots []string) (files []string) {
+	own := protect.NewHome(home)
+	for _, f := range configOf(own, roots).Read().Files {
+		if f.Whole && own.Harmless(f.Path) {
+			files = append(files, f.Path)
+		}
+	}
+	return files
+}
+
+// configOf reads the configuration of a home directory for commands that write in roots.
+func configOf(home protect.Home, roots []string) config.Reader {
+	return config.Reader{Home: home, Config: os.Getenv("XDG_CONFIG_HOME"), Writable: roots}
 }
 
 // Readable are the files and directories besides the roots that may be read unasked: those of the system and the tool chains, and the
 // ones of the home directory that commands see. They exist and have no links. A directory that holds the home directory is left out,
 // and so is the target of a link below it.
-func Readable(home string) []string {
+func Readable(home string, roots []string) []string {
 	var all []string
 	own := protect.NewHome(home)
-	for _, dir := range candidates(home) {
+	for _, dir := range candidates(home, roots) {
 		real := dirs.Real(dir)
 		linked := home != "" && real != dir && agenttool.Within(home, dir)
 		if !filepath.IsAbs(dir) || linked || agenttool.Within(real, home) || slices.Contains(all, real) || agenttool.Within(home, real) && !own.Harmless(real) {

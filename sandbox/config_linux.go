@@ -1,0 +1,236 @@
+package sandbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
+	"toolhost/permissions/protect/config"
+)
+
+// configs are the configuration files of the home directory as the commands of a session see them: files of the session's own, which the
+// session writes again, in place, when the person's file has changed. The zero value has none.
+type configs struct {
+	mu     sync.Mutex
+	reader config.Reader
+	dir    string
+	view   *config.View
+	files  []configFile // in the order in which they came
+}
+
+// configFile is one of them.
+type configFile struct {
+	at      placement // whence, and where commands see it
+	text    string
+	partial bool // it lacks something that the person's file has
+}
+
+// configsName is the directory of the views in the session's.
+const configsName = "config"
+
+// start makes the views, in a directory of the session.
+func (c *configs) start(s *Session) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.dir = filepath.Join(s.dirs.own.path, configsName)
+	c.reader = config.Reader{Home: s.view.home, Config: s.o.ConfigHome, Writable: paths(s.view.roots)}
+	if s.level != Full { // no mount puts a view into its place
+		c.reader.At = func(path string) string { return filepath.Join(c.dir, configName(path)) }
+	}
+	if err := c.refresh(s.view); err != nil {
+		return err
+	}
+	for _, dir := range c.view.Dirs {
+		s.view.show(dir)
+	}
+	return nil
+}
+
+// configName is the name of the view of a file.
+func configName(path string) string {
+	sum := sha256.Sum256([]byte(path))
+	return hex.EncodeToString(sum[:8])
+}
+
+// refresh reads what has changed.
+func (c *configs) refresh(v *view) error {
+	if c.view != nil && !c.view.Stale() {
+		return nil
+	}
+	if v.home.Dir == "" || !v.isClosed(v.home.Dir) {
+		c.view = &config.View{}
+		return nil
+	}
+	c.view = c.reader.Read()
+	for i := range c.files { // until it is found
+		c.files[i].partial = false
+	}
+	gone := c.paths()
+	for _, f := range c.view.Files {
+		inShown := slices.ContainsFunc(v.shown, func(at identity) bool { return agenttool.Within(at.path, f.Path) })
+		if !v.isClosed(f.Path) || v.inRoot(f.Path) || v.isHidden(f.Path) || inShown || slices.Contains(c.view.Dirs, filepath.Dir(f.Path)) {
+			continue
+		}
+		nothing := len(f.Text) == 0 && !slices.Contains(c.paths(), f.Path)
+		if f.Hidden != "" || nothing {
+			continue
+		}
+		gone = slices.DeleteFunc(gone, func(path string) bool { return path == f.Path })
+		if err := c.write(f.Path, string(f.Text), !f.Whole); err != nil {
+			return err
+		}
+	}
+	for _, path := range gone {
+		empty := ""
+		if strings.HasSuffix(path, ".xml") {
+			empty = "<settings/>\n"
+		}
+		if err := c.write(path, empty, true); err != nil {
+			return err
+		}
+	}
+	if c.reader.At != nil {
+		return c.writeGitGlobal()
+	}
+	return nil
+}
+
+func (c *configs) paths() (paths []string) {
+	for _, f := range c.files {
+		paths = append(paths, f.at.to)
+	}
+	return paths
+}
+
+// write writes the view of a file. A view that is there keeps its inode, which is what commands have mounted.
+func (c *configs) write(path, text string, partial bool) error {
+	i := slices.IndexFunc(c.files, func(f configFile) bool { return f.at.to == path })
+	if i >= 0 {
+		c.files[i].partial = partial
+		if c.files[i].text == text {
+			return nil
+		}
+	}
+	if err := os.Mkdir(c.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	name := filepath.Join(c.dir, configName(path))
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt([]byte(text), 0)
+	err = errors.Join(err, f.Truncate(int64(len(text))), f.Close())
+	if err != nil {
+		return err
+	}
+	if i >= 0 {
+		c.files[i].text = text
+		return nil
+	}
+	from, err := identify(name)
+	c.files = append(c.files, configFile{placement{from: from, to: path, readOnly: true, view: true}, text, partial})
+	return err
+}
+
+// placements are the views, as they are now.
+func (c *configs) placements(v *view) ([]placement, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.view == nil {
+		return nil, nil
+	}
+	if err := c.refresh(v); err != nil {
+		return nil, err
+	}
+	var all []placement
+	for _, f := range c.files {
+		all = append(all, f.at)
+	}
+	return all, nil
+}
+
+// sources are the files of the session that hold the views, and those of the person that are seen whole.
+func (c *configs) sources() (paths []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, f := range c.files {
+		paths = append(paths, f.at.from.path)
+		if real, err := filepath.EvalSymlinks(f.at.to); err == nil && !f.partial {
+			paths = append(paths, real)
+		}
+	}
+	if len(c.files) > 0 {
+		paths = append(paths, filepath.Join(c.dir, gitGlobal))
+	}
+	return paths
+}
+
+// gitNames are git's files of a person, in the order in which it reads them.
+var gitNames = []string{".config/git/config", ".gitconfig"}
+
+// gitFiles is how many of them have views.
+func (c *configs) gitFiles() (n int) {
+	for _, f := range c.files {
+		if slices.Contains(gitNames, strings.TrimPrefix(f.at.to, c.reader.Home.Dir+"/")) {
+			n++
+		}
+	}
+	return n
+}
+
+// writeGitGlobal writes the file that includes them.
+func (c *configs) writeGitGlobal() error {
+	text := ""
+	for _, name := range gitNames {
+		path := filepath.Join(c.reader.Home.Dir, name)
+		if slices.Contains(c.paths(), path) {
+			text += "[include]\n\tpath = " + filepath.Join(c.dir, configName(path)) + "\n"
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(c.dir, gitGlobal), []byte(text), 0o600)
+}
+
+// gitGlobal is the file that includes the views of git's files of the person.
+const gitGlobal = "gitconfig"
+
+// env leads programs to the views where no mount does. A file that the command may write has none: it is the person's own.
+func (c *configs) env(p *plan) (env []string) {
+	if p.level == Full {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	git := 0
+	for _, f := range c.files {
+		name, found := strings.CutPrefix(f.at.to, p.s.view.home.Dir+"/")
+		if !found || p.opens(f.at.to) {
+			continue
+		}
+		switch name {
+		case gitNames[0], gitNames[1]:
+			git++
+		case ".npmrc", ".config/pip/pip.conf", ".config/uv/uv.toml", ".config/go/env":
+			variable := map[string]string{".npmrc": "npm_config_userconfig", ".config/pip/pip.conf": "PIP_CONFIG_FILE", ".config/uv/uv.toml": "UV_CONFIG_FILE", ".config/go/env": "GOENV"}[name]
+			if f.partial {
+				env = append(env, variable+"="+f.at.from.path)
+			}
+		}
+	}
+	if git > 0 && git == c.gitFiles() {
+		env = append(env, "GIT_CONFIG_GLOBAL="+filepath.Join(c.dir, gitGlobal))
+	}
+	return env
+}
