@@ -67,7 +67,9 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 	}
 	m.Policy = permissions.Policy{
 		Mode: mode, Fixed: read.Mode.Set && read.Mode.Origin.Source == agenttool.SourceManaged, Workspace: scope.Dir,
-		Readable: sync.OnceValue(func() []string { return append(confine.Readable(dirs.Real(scope.Home), scope.Roots), confine.Beside(scope)...) }),
+		Readable: sync.OnceValue(func() []string {
+			return append(confine.Readable(dirs.Real(scope.Home), scope.Roots), confine.Beside(scope)...)
+		}),
 		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
 		Disabled: disabledBy(read),
 		Guarded:  func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
