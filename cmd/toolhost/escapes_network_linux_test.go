@@ -255,7 +255,7 @@ func checkNames(t *testing.T) {
 	private := []string{"10.1.2.3", "172.16.0.1", "192.168.1.1", "100.64.0.1", "fc00::1"} // where a rule that names a host may lead
 	for _, to := range append(private,
 		"169.254.169.254", "fd00:ec2::254", "127.0.0.1", "::1", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
-		"fe80::1", "0.0.0.0", "::", "224.0.0.251", "255.255.255.255", "100.100.100.200", "2002:7f00:1::", "198.18.0.1",
+		"fe80::1", "0.0.0.0", "::", "224.0.0.251", "255.255.255.255", "100.100.100.200", "2002:7f00:1::", "64:ff9b:1::7f00:1",
 	) {
 		for _, g := range []egress.Grant{grant.Publicly(), grant} {
 			if g == grant && slices.Contains(private, to) {

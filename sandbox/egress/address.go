@@ -20,8 +20,10 @@ const (
 	metadata    class = "cloud metadata"
 	multicast   class = "multicast"
 	broadcast   class = "broadcast"
-	special     class = "special-purpose"
-	ownNetwork  class = "this machine's own network's"
+	special     class = "special-purpose" // no network of the world's: VPN clients and closed networks use them
+	veiled      class = "translated"      // or reserved: where a packet to it ends is not known
+	ownNetwork  class = "neighbouring"    // of a network of this machine
+	ownAddress  class = "own"             // this machine's
 )
 
 //go:embed networks.txt
@@ -62,7 +64,7 @@ func classOf(addr netip.Addr) class {
 	case unicast6.Contains(addr):
 		return lookup(addr, public)
 	}
-	return lookup(addr, special)
+	return lookup(addr, veiled)
 }
 
 // Public says whether addr belongs to the world, and so may be reached without a grant that names it.
@@ -99,7 +101,8 @@ func dialable(addr netip.Addr) bool {
 	return addr.IsValid()
 }
 
-// OwnNetworks returns the networks that this machine's interfaces are on, as they are now. A neighbour with a public
+// OwnNetworks returns the networks that this machine's interfaces are on, as they are now, each with the interface's address in
+// place of the network's. A neighbour with a public
 // address is reached past whatever guards this network, and this machine's own services often trust its address.
 func OwnNetworks() ([]netip.Prefix, error) {
 	addrs, err := net.InterfaceAddrs()
@@ -119,7 +122,7 @@ func OwnNetworks() ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// ownNetworkOf returns the network of an interface, or its address alone when the mask is so wide that it is no
+// ownNetworkOf returns the address of an interface and its network's length, or the address alone when the mask is so wide that it is no
 // network: a tunnel that takes all traffic may be configured as /0 or /1.
 func ownNetworkOf(addr netip.Addr, mask net.IPMask) netip.Prefix {
 	narrowest := 8
@@ -127,7 +130,7 @@ func ownNetworkOf(addr netip.Addr, mask net.IPMask) netip.Prefix {
 		narrowest = 32
 	}
 	if ones, _ := mask.Size(); ones >= narrowest && ones <= addr.BitLen() {
-		return netip.PrefixFrom(addr, ones).Masked()
+		return netip.PrefixFrom(addr, ones)
 	}
 	return netip.PrefixFrom(addr, addr.BitLen())
 }

@@ -27,7 +27,7 @@ type Dialer interface {
 type Options struct {
 	Resolver Resolver                       // nil: net.DefaultResolver
 	Dialer   Dialer                         // nil: a net.Dialer
-	Networks func() ([]netip.Prefix, error) // this machine's; asked for each connection; nil: OwnNetworks
+	Networks func() ([]netip.Prefix, error) // this machine's, with its addresses; asked for each connection; nil: OwnNetworks
 	Timeout  time.Duration                  // for resolving and dialling together; 0: 20 s
 }
 
@@ -132,7 +132,7 @@ func (c *Checker) suggestion(h Host, port int) string {
 	return grantFor(h, port)
 }
 
-// CheckAddr judges an address to which a permitted host leads: public addresses outside this machine's networks are
+// CheckAddr judges an address without regard to the name that led to it: public addresses outside this machine's networks are
 // allowed, all others only when a grant names the address and opens the port.
 func (c *Checker) CheckAddr(addr netip.Addr, port int) Verdict {
 	addr = addr.Unmap()
@@ -154,24 +154,33 @@ func (c *Checker) CheckAddr(addr netip.Addr, port int) Verdict {
 	}
 	v.Rule = string(is)
 	v.SuggestedGrant = c.suggestion(h, port)
+	if is == ownAddress {
+		return v.because(AddressRefused, "%s is an address of this machine, which is reached only when it is named.%s", addr, v.wouldPermit())
+	}
 	return v.because(AddressRefused, "%s is a %s address, which is reached only when it is named.%s",
 		addr, is, v.wouldPermit())
 }
 
+// classOf is the class of an address on this machine.
 func (c *Checker) classOf(addr netip.Addr) (class, error) {
-	if is := classOf(addr); is != public {
+	is := classOf(addr)
+	if is != public && is != private && is != special {
 		return is, nil
 	}
 	networks, err := c.o.Networks()
 	if err != nil {
 		return "", err
 	}
+	inner := carried(addr)
 	for _, n := range networks {
-		if n.Contains(addr) || n.Contains(carried(addr)) {
-			return ownNetwork, nil
+		switch {
+		case n.Addr() == addr, n.Addr() == inner:
+			return ownAddress, nil
+		case is == public && (n.Contains(addr) || n.Contains(inner)):
+			is = ownNetwork // and perhaps an address of this machine, too
 		}
 	}
-	return public, nil
+	return is, nil
 }
 
 func (v Verdict) wouldPermit() string {

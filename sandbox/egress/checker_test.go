@@ -41,7 +41,9 @@ func (f *fakeNet) DialContext(ctx context.Context, _, address string) (net.Conn,
 
 func (f *fakeNet) options() Options {
 	return Options{Resolver: f, Dialer: f, Networks: func() ([]netip.Prefix, error) {
-		return []netip.Prefix{netip.MustParsePrefix("5.6.7.0/24"), netip.MustParsePrefix("2a01:4f8:1:2::/64")}, nil
+		return []netip.Prefix{
+			netip.MustParsePrefix("5.6.7.9/24"), netip.MustParsePrefix("2a01:4f8:1:2::9/64"), netip.MustParsePrefix("10.9.0.9/16"), netip.MustParsePrefix("198.18.0.1/30"),
+		}, nil
 	}}
 }
 
@@ -148,6 +150,18 @@ func TestDialJudgesAddresses(t *testing.T) {
 		{"a neighbour's", "a.example", "5.6.7.8", "5.6.7.8:443", Granted, "a.example", ""},
 		{"a company's, IPv6", "a.example", "fd12::1", "[fd12::1]:443", Granted, "a.example", ""},
 		{"a company's, at another port", "a.example:8443 *", "10.0.0.7", "", AddressRefused, "private", "host:10.0.0.7:443"},
+		{"this machine's own", "a.example", "5.6.7.9", "", AddressRefused, string(ownAddress), "host:5.6.7.9"},
+		{"this machine's own in a private network", "a.example", "10.9.0.9 64:ff9b::a09:9", "", AddressRefused, string(ownAddress), "host:10.9.0.9:443"},
+		{"this machine's own, named", "10.9.0.9 a.example", "10.9.0.9", "10.9.0.9:443", Granted, "a.example", ""},
+		{"a VPN client's for the name", "a.example", "198.18.0.5", "198.18.0.5:443", Granted, "a.example", ""},
+		{"a VPN client's, after a yes to a command", "~a.example", "198.18.0.5", "198.18.0.5:443", Granted, "a.example", ""},
+		{"a VPN client's own", "a.example", "198.18.0.1", "", AddressRefused, string(ownAddress), "host:198.18.0.1:443"},
+		{"a VPN client's, at another port", "a.example:8443 *", "198.18.0.5", "", AddressRefused, "special-purpose", "host:198.18.0.5:443"},
+		{"a VPN client's, by a wildcard", "*", "198.18.0.5", "", AddressRefused, "special-purpose", "host:198.18.0.5:443"},
+		{"a closed network's", "a.example", "192.0.2.7 203.0.113.7 240.0.0.7", "192.0.2.7:443", Granted, "a.example", ""},
+		{"a closed network's, IPv6", "a.example", "2001:db8::7", "[2001:db8::7]:443", Granted, "a.example", ""},
+		{"a carrier's", "a.example", "100.64.0.7", "100.64.0.7:443", Granted, "a.example", ""},
+		{"a veiled address", "a.example", "2001:0:1::1 64:ff9b:1::7f00:1 ::127.0.0.1", "", AddressRefused, string(veiled), "host:[2001:0:1::1]:443"},
 		{"of a link", "a.example", "169.254.7.7", "", AddressRefused, "link-local", "host:169.254.7.7:443"},
 		{"below it", "*.example.com a.example:22 *", "10.0.0.7", "", AddressRefused, "private", "host:10.0.0.7:443"},
 		{"no address", "a.example", "", "", Unresolved, "a.example", ""},

@@ -75,14 +75,14 @@ func (c *Checker) sift(addrs []netip.Addr, v Verdict) (permitted []netip.AddrPor
 	return permitted, refusal
 }
 
-// leads reports whether a grant names the very host whose address was refused, and the address is one of a network of the user's own: a
-// company's registry. Addresses of this machine, of links and of a cloud's metadata are reached only under their own names.
+// leads reports whether a grant names the very host whose address was refused, and the address is one of a network of the user's own, such as
+// a company's registry, or a special-purpose one: VPN clients answer each name with such an address, and closed networks use them.
+// Addresses of this machine, of links and of a cloud's metadata are reached only under their own names.
 func (c *Checker) leads(v, refused Verdict) bool {
-	if is := class(refused.Rule); is != private && is != ownNetwork {
-		return false
-	}
+	is := class(refused.Rule)
 	return slices.ContainsFunc(c.all(), func(g Grant) bool {
-		return g.kind == grantHost && !g.public && g.host.String() == v.Host && g.opens(v.Port)
+		may := is == special || !g.public && (is == private || is == ownNetwork)
+		return may && g.kind == grantHost && g.host.String() == v.Host && g.opens(v.Port)
 	})
 }
 

@@ -9,7 +9,8 @@
 //  3. The name is resolved, once.
 //  4. Each address is judged: loopback, private, link-local, metadata and other special addresses, and those of the
 //     networks of this machine, are dropped unless a grant names that very address. A grant that names the very host also
-//     permits the private addresses to which it leads, and those of this machine's networks, unless it is [Grant.Publicly].
+//     permits the special-purpose addresses to which it leads (those of VPN clients and closed networks), and, unless it is
+//     [Grant.Publicly], the private ones and those of this machine's neighbours. No name leads to this machine itself.
 //  5. A permitted address is dialled, never the name again.
 //
 // # Grants

@@ -205,8 +205,8 @@ func TestClassOf(t *testing.T) {
 		{"169.254.170.2", metadata}, {"100.100.100.200", metadata}, {"192.0.0.192", metadata},
 		{"224.0.0.1", multicast}, {"239.1.1.1", multicast}, {"ff02::1", multicast},
 		{"255.255.255.255", broadcast}, {"240.0.0.1", special}, {"192.0.2.1", special}, {"198.18.0.1", special},
-		{"203.0.113.9", special}, {"2001:0:1::1", special}, {"2001:db8::1", special}, {"3fff::1", special},
-		{"::127.0.0.1", special}, {"64:ff9b:1::7f00:1", special}, {"100::1", special}, {"4000::1", special},
+		{"203.0.113.9", special}, {"2001:0:1::1", veiled}, {"2001:2::1", special}, {"2001:db8::1", special}, {"3fff::1", special},
+		{"::127.0.0.1", veiled}, {"64:ff9b:1::7f00:1", veiled}, {"100::1", veiled}, {"4000::1", veiled},
 	} {
 		t.Run(c.addr, func(t *testing.T) {
 			if got := classOf(netip.MustParseAddr(c.addr)); got != c.want {
@@ -222,11 +222,11 @@ func TestOwnNetworkOf(t *testing.T) {
 		ones, bits int
 		want       string
 	}{
-		{"usual", "203.0.113.9", 24, 32, "203.0.113.0/24"},
+		{"usual", "203.0.113.9", 24, 32, "203.0.113.9/24"},
 		{"point to point", "203.0.113.9", 32, 32, "203.0.113.9/32"},
 		{"takes everything", "203.0.113.9", 0, 32, "203.0.113.9/32"},
 		{"half of everything", "203.0.113.9", 1, 32, "203.0.113.9/32"},
-		{"IPv6", "2001:db8:1:2::9", 64, 128, "2001:db8:1:2::/64"},
+		{"IPv6", "2001:db8:1:2::9", 64, 128, "2001:db8:1:2::9/64"},
 		{"IPv6 takes all unicast", "2001:db8::9", 3, 128, "2001:db8::9/128"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
