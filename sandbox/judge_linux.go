@@ -49,6 +49,9 @@ type decision struct {
 type lending struct {
 	loans    []loan    // missing places where writing is allowed; they are in open, too
 	removals []removal // existing ones
+
+	lentNow   sync.Mutex
+	lentFiles map[string]fileID // what the command has made under the first names of loans
 }
 
 // ownSecrets are the secrets that the command itself made.
@@ -198,10 +201,17 @@ func (j *judge) outside(call string, t notify.Target) notify.Verdict {
 }
 
 // onLoan judges a call about a missing name on the way to a loan, or about the loan itself: one that makes it is done in the host's
-// directory, if the name is missing there as well. ok is false for other calls.
+// directory, if the name is missing there as well, and so is one that removes what was made. ok is false for other calls.
 func (j *judge) onLoan(call string, t notify.Target) (verdict notify.Verdict, ok bool) {
-	if !j.mounts || len(j.loans) == 0 || t.Mode() != 0 {
+	if !j.mounts || len(j.loans) == 0 {
 		return notify.Allow, false
+	}
+	if t.Mode() != 0 {
+		if !slices.Contains(removes, call) {
+			return notify.Allow, false
+		}
+		l, own := j.ownLoan(t)
+		return notify.Allow, own && t.Redirect(int(l.dir.Fd())) == nil
 	}
 	directory := strings.HasPrefix(call, "mkdir")
 	makesIt := slices.Contains(makes, call)

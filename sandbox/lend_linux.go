@@ -10,6 +10,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox/enter"
+	"toolhost/sandbox/notify"
 )
 
 // loan is a missing path outside of the roots that the decision named as written. The supervisor makes its first missing name in the
@@ -85,6 +86,42 @@ func exists(dir *os.File, name string) bool {
 	return unix.Fstatat(int(dir.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW) != unix.ENOENT
 }
 
+// now is the file that the host has under the first name of a loan; the zero fileID: none.
+func (l loan) now() fileID {
+	var st unix.Stat_t
+	if unix.Fstatat(int(l.dir.Fd()), filepath.Base(l.first), &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+		return fileID{}
+	}
+	return fileID{uint64(st.Dev), st.Ino}
+}
+
+// noteMade remembers what the command has made under the first name of a loan.
+func (j *judge) noteMade(path string, inode uint64) {
+	for _, l := range j.loans {
+		if now := l.now(); l.first == path && now.ino == inode {
+			j.lentNow.Lock()
+			if j.lentFiles == nil {
+				j.lentFiles = map[string]fileID{}
+			}
+			j.lentFiles[path] = now
+			j.lentNow.Unlock()
+		}
+	}
+}
+
+// ownLoan is the loan with this first name, if the command has made what it sees there and the host still has it there.
+func (j *judge) ownLoan(t notify.Target) (l loan, ok bool) {
+	i := slices.IndexFunc(j.loans, func(l loan) bool { return l.first == t.Path })
+	dev, ino, err := t.Identity()
+	if i < 0 || err != nil {
+		return loan{}, false
+	}
+	j.lentNow.Lock()
+	made, known := j.lentFiles[t.Path]
+	j.lentNow.Unlock()
+	return j.loans[i], known && made == fileID{dev, ino} && made == j.loans[i].now()
+}
+
 // holdLoans holds the directories of loans, before everything becomes read-only.
 func (o *openPlaces) holdLoans(p *enter.Plan) {
 	for _, dir := range o.loanDirs() {
@@ -107,14 +144,14 @@ func (o *openPlaces) loanDirs() []identity {
 	return dirs
 }
 
-// lend has the helper show a name that was made on loan.
-func (h *helper) lend(path string, gone <-chan struct{}) {
+// lend has the helper show a name that was made on loan (enter.SayLend), or show it no more since it was removed (enter.SayReturn).
+func (h *helper) lend(say byte, path string, gone <-chan struct{}) {
 	h.lending.Lock()
 	defer h.lending.Unlock()
 	select {
 	case <-h.lent: // the answer to one that timed out
 	default:
 	}
-	h.send(coverPatience, enter.SayLend, path)
+	h.send(coverPatience, say, path)
 	h.await(h.lent, gone)
 }

@@ -134,12 +134,7 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.judge.changes.note, Named: func(path string, inode uint64) {
-		if p.judge.named(path, inode); p.judge.mounts && p.judge.lends(path) {
-			p.helper.lend(path, p.silent)
-		}
-		p.judge.opening.named(path)
-	}}
+	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.changed, Named: p.named}
 	if p.ask != nil && p.mayAsk != nil && p.helper.first {
 		p.judge.opening.asks, judges.Ask = true, p.judge.opening.ask
 	}
@@ -155,6 +150,28 @@ func (p *Process) serve(listener *os.File) {
 		_ = unix.Close(fd)
 	}
 	p.judge.changes.seen.Store(err == nil)
+}
+
+// named takes notice of a name that a call has given to a file, before the caller goes on.
+func (p *Process) named(path string, inode uint64) {
+	p.judge.named(path, inode)
+	if p.judge.mounts && p.judge.lends(path) {
+		p.judge.noteMade(path, inode)
+		p.helper.lend(enter.SayLend, path, p.silent)
+	}
+	p.judge.opening.named(path)
+}
+
+// changed takes notice of a change, before the caller goes on.
+func (p *Process) changed(c notify.Change) {
+	p.judge.changes.note(c)
+	switch {
+	case c.Kind != notify.Removed || !p.judge.mounts:
+	case p.judge.lends(c.Path):
+		p.helper.lend(enter.SayReturn, c.Path, p.silent)
+	default:
+		p.judge.opening.removed(c.Path)
+	}
 }
 
 // failed is the error for a step that failed.

@@ -13,6 +13,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/permissions/protect"
+	"toolhost/sandbox/enter"
 	"toolhost/sandbox/notify"
 )
 
@@ -132,6 +133,7 @@ func (o *opening) onCall(a notify.Attempt, t notify.Target) (verdict notify.Verd
 	}
 	switch fd := int(g.dir.Fd()); {
 	case t.IsIn(fd):
+	case slices.Contains(removes, a.Call) && isHosts(t, g): // a mount of the command's covers it, or it is in another place
 	case mode != 0 || !slices.Contains(makes, a.Call):
 		return notify.Allow, false
 	case exists(g.dir, filepath.Base(g.path)):
@@ -141,6 +143,13 @@ func (o *opening) onCall(a notify.Attempt, t notify.Target) (verdict notify.Verd
 		return notify.Verdict(unix.EACCES), true
 	}
 	return notify.Allow, true
+}
+
+// isHosts reports whether what the command sees under an open name is what the host has there.
+func isHosts(t notify.Target, g opened) bool {
+	dev, ino, err := t.Identity()
+	var st unix.Stat_t
+	return err == nil && unix.Fstatat(int(g.dir.Fd()), filepath.Base(g.path), &st, unix.AT_SYMLINK_NOFOLLOW) == nil && uint64(st.Dev) == dev && st.Ino == ino
 }
 
 // beside judges the other name of a rename to or from a protected name that is open, in the same directory: it is used in the host's
@@ -253,6 +262,15 @@ func (o *opening) open(path string, sealed bool) error {
 func (o *opening) named(path string) {
 	if g, ok := o.find(path); ok && (isDir(path) != g.sealed || o.isEmptied(filepath.Dir(path))) { // the mode of a hook changes, too
 		_ = o.show(path) // else it is there, and the command fails as if it were shut
+	}
+}
+
+// removed has the helper take a name that was removed out of a place of the sandbox's own.
+func (o *opening) removed(path string) {
+	if _, ok := o.find(path); ok && o.isEmptied(filepath.Dir(path)) {
+		o.plan.s.shown.mu.Lock()
+		defer o.plan.s.shown.mu.Unlock()
+		o.p.helper.lend(enter.SayReturn, path+"\x00"+o.plan.layout.places[o.plan.layout.placeOf(path)].dir, o.p.silent)
 	}
 }
 

@@ -50,6 +50,7 @@ func TestApprovedIsGranted(t *testing.T) {
 		{"directories on the way", "mkdir -p HOME/x/y/z", map[string]string{"home/x/y/z": ""}, "", []string{"home/x/other", "home/x/y/other"}},
 		{"a work tree", "git worktree add -q ../tree -b new", map[string]string{"tree/kept.txt": "kept\n"}, "", []string{"tree2", "ws/.git/hooks/post-commit"}},
 		{"a push", "git push -q HOME/origin.git main", nil, "", []string{"home/origin.git/hooks/post-receive", "home/origin.git/info/attributes", "home/other.git"}},
+		{"a copy that goes again", "mkdir -p HOME/bk/x && cp kept.txt HOME/bk/x && rm -rf HOME/bk", nil, "home/bk", []string{"home/is.old", "outside/old"}},
 		{"a directory that goes", "rm -rf HOME/have", nil, "home/have", []string{"home/is.old", "outside/old"}},
 		{"a file that goes", "rm HOME/have/old", nil, "home/have/old", []string{"home/is.old", "home/have/too.old", "outside/old"}},
 		{"a clone that goes", "rm -rf HOME/clone", nil, "home/clone", []string{"home/is.old", "outside/old", "home/clone2"}},

@@ -57,7 +57,7 @@ func wallAsksAboutPaths(t *testing.T, who account) {
 func TestWallPathRule(t *testing.T) {
 	t.Parallel()
 	a := approvals(t)
-	a.write("ws/step.sh", "mkdir ~/$1; rm -r ~/$1 || rmdir ~/$1; echo y > ~/denied/x; echo y > ~/denied.txt; mkdir ~/.state /usr/x; true\n")
+	a.write("ws/step.sh", "mkdir ~/$1; echo x > ~/$1/f; rm -r ~/$1 || touch stayed; mkdir ~/$1 || touch stayed; echo y > ~/denied/x; echo y > ~/denied.txt; mkdir ~/.state /usr/x; true\n")
 	h := a.serving(true, "--allow", "Shell(bash step.sh *)", "--deny", "Write("+a.path("home")+"/denied*)").confinedBy()
 	m := h.shell("bash step.sh kept")
 	p := h.prompt("step.sh kept", 1)
@@ -66,8 +66,11 @@ func TestWallPathRule(t *testing.T) {
 	}
 	h.decide(p, "allow", fields{"scope": "session"})
 	m.worked()
+	if exists(a, "ws/stayed") {
+		t.Error("the directory that the call made could not be removed, or not be made again")
+	}
 	h.shell("bash step.sh kept").worked()
-	if h.asked() != 1 || !exists(a, "home/kept") || exists(a, "home/denied.txt") || exists(a, "home/.state") {
+	if h.asked() != 1 || !exists(a, "home/kept") || exists(a, "home/kept/f") || exists(a, "home/denied.txt") || exists(a, "home/.state") {
 		t.Errorf("asked %d times", h.asked())
 	}
 	attended := a.serving(false, "--allow", "Shell(bash step.sh *)")

@@ -54,7 +54,7 @@ const (
 	SaysEnded    = 'E' // wait status, whether others are left: decimal, NUL between
 	SaysBounded  = 'M' // resource NUL used NUL bound: the command used more than it may, and is ended
 	SaysBound    = 'N' // errno: the result of SayBind
-	SaysLent     = 'O' // errno: the result of SayLend and SayShow
+	SaysLent     = 'O' // errno: the result of SayLend, SayReturn and SayShow
 	SaysSealed   = 'R' // path NUL errno: the result of SaySeal, 0 if it is covered again
 )
 
@@ -62,6 +62,7 @@ const (
 const (
 	SayBind   = 'b' // umask NUL name, with the descriptors of a socket and of the directory where the name begins: bind(2)
 	SayLend   = 'l' // path: the host has made it in a lent directory, and the command is to see it
+	SayReturn = 'u' // path, or path NUL place as of SayShow: the host has removed it, and the command is to see it no more
 	SayShow   = 'v' // path NUL place, with a tree of the holder: mount it at path, for whose name place, if there is one, has room
 	SaySignal = 's' // the number: to every process of the sandbox
 	SaySeal   = 'r' // op NUL path: do this step again, because what it covers was replaced from outside

@@ -67,15 +67,50 @@ func (v *view) lend(path string) {
 	say(SaysLent, -1, strconv.Itoa(int(v.show(path))))
 }
 
+// takeBack takes a name that the host has removed out of a place of the sandbox's own, and reports the result. From the host's own
+// directory the kernel has taken it, with the mount.
+func (v *view) takeBack(message string) {
+	of, errno := fields(message), syscall.Errno(0)
+	path, place := of[0], of[1]
+	if place != "" {
+		dir := -1
+		if dir, errno = writableCopy(place); errno == 0 {
+			errno = uncover(path, dir, path[len(place)+1:])
+			syscall.Close(dir)
+		}
+	} else if dir, ok := v.lent[parent(path)]; ok && dir.seen >= 0 {
+		errno = uncover(path, dir.seen, lastOf(path))
+	}
+	say(SaysLent, -1, strconv.Itoa(int(errno)))
+}
+
+// uncover removes the mount at a path, and the name that it covers in a directory of the sandbox's own.
+func uncover(path string, dir int, name string) syscall.Errno {
+	const noFollow = 8
+	if err := syscall.Unmount(path, syscall.MNT_DETACH|noFollow); err != nil {
+		return err.(syscall.Errno)
+	}
+	if syscall.Unlinkat(dir, name) == nil {
+		return 0
+	}
+	return removeDir(dir, name)
+}
+
+// lastOf is the last name of a path.
+func lastOf(path string) string {
+	name := path[len(parent(path)):]
+	for name[0] == '/' {
+		name = name[1:]
+	}
+	return name
+}
+
 func (v *view) show(path string) syscall.Errno {
 	dir, ok := v.lent[parent(path)]
 	if !ok {
 		return syscall.EINVAL
 	}
-	name := path[len(parent(path)):]
-	for name[0] == '/' {
-		name = name[1:]
-	}
+	name := lastOf(path)
 	fd, errno := openIn(dir.tree, name)
 	if errno != 0 {
 		return errno

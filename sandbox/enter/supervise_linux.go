@@ -49,6 +49,8 @@ func (h *helper) obey() {
 			h.again(string(buffer[1:n]))
 		case buffer[0] == SayLend:
 			h.view.lend(string(buffer[1:n]))
+		case buffer[0] == SayReturn:
+			h.view.takeBack(string(buffer[1:n]))
 		case buffer[0] == SayShow:
 			showTree(string(buffer[1:n]), descriptors(rights[:m]))
 		case buffer[0] == SayBind:
