@@ -32,30 +32,30 @@ type attempt struct {
 // and the pattern itself in the other letter case. Each is one search for any of its patterns.
 func (o *offer) probes() (probes []engine.Probe) {
 	o.groups = nil
-	add := func(readings []match.Reading, limit time.Duration) {
+	add := func(readings []match.Reading, limit time.Duration, share float64) {
 		group := compileAll(readings, o.options)
 		if len(group) == 0 {
 			return
 		}
 		if any, ok := anyOf(group, o.options); ok {
 			o.groups = append(o.groups, group)
-			probes = append(probes, engine.Probe{Pattern: any, Time: limit})
+			probes = append(probes, engine.Probe{Pattern: any, Time: limit, Share: share})
 			return
 		}
 		for _, a := range group { // together they are too large, or match across lines
 			o.groups = append(o.groups, []attempt{a})
-			probes = append(probes, engine.Probe{Pattern: a.pattern, Time: limit})
+			probes = append(probes, engine.Probe{Pattern: a.pattern, Time: limit, Share: share})
 		}
 	}
 	readings := match.Otherwise(o.pattern, o.options)
-	add(readings, o.limits.readings)
+	add(readings, o.limits.readings, 0)
 	if !o.options.IgnoreCase {
 		folded := []match.Reading{{Expr: o.pattern, IgnoreCase: true}}
 		for _, r := range readings {
 			r.IgnoreCase = true
 			folded = append(folded, r)
 		}
-		add(folded, o.limits.letterCase)
+		add(folded, o.limits.letterCase, o.limits.letterCaseShare)
 	}
 	return probes
 }

@@ -71,7 +71,7 @@ func open(t testing.TB, dir string) (tree, error) {
 }
 
 // patient are limits that a busy machine does not reach.
-var patient = limits{time.Minute, time.Minute, time.Minute, time.Minute}
+var patient = limits{time.Minute, time.Minute, time.Minute, 0, time.Minute}
 
 func (tr tree) newGrep() agenttool.Tool { return grepTool{session{tr.ws, tr.engine, tr.seen, patient}} }
 

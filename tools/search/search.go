@@ -11,15 +11,16 @@ import (
 
 // limits are the times after which a search returns its results so far, and after which it gives up to look for what would
 // have matched if there are none. With an index the latter takes milliseconds. The other letter case is worth a look after
-// every search, so that may cost a first search of a large tree little.
+// every search, so that may take a small share of its time only: the first search of a large tree offers it rarely.
 type limits struct {
-	search     time.Duration
-	readings   time.Duration // of the pattern
-	letterCase time.Duration
-	names      time.Duration // in another spelling
+	search          time.Duration
+	readings        time.Duration // of the pattern
+	letterCase      time.Duration
+	letterCaseShare float64
+	names           time.Duration // in another spelling
 }
 
-var usualLimits = limits{20 * time.Second, 300 * time.Millisecond, 20 * time.Millisecond, 100 * time.Millisecond}
+var usualLimits = limits{20 * time.Second, 300 * time.Millisecond, 20 * time.Millisecond, 0.03, 100 * time.Millisecond}
 
 // session holds the fields that both tools share.
 type session struct {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -25,6 +26,7 @@ const (
 // Grep searches the files of a tree in path order. It passes each result, a file or a part of one, to take until take
 // returns false. If take or ctx ends the search early, the summary covers only the parts that were taken.
 func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool) (Summary, error) {
+	began := time.Now()
 	v, err := e.open(ctx, r)
 	if err != nil {
 		return Summary{}, err
@@ -46,16 +48,16 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 	}
 	v.place.learn(g)
 	if g.whole && !found && q.Probes != nil {
-		sum.Probed = g.probe(ctx)
+		sum.Probed = g.probe(ctx, time.Since(began))
 	}
 	return sum, nil
 }
 
 // probe makes the query's probes on the same view. If this search used the index, it has just found which of the
 // indexed files are unchanged, so the probes need not ask again.
-func (g *grep) probe(ctx context.Context) (found *Probed) {
+func (g *grep) probe(ctx context.Context, took time.Duration) (found *Probed) {
 	for i, p := range g.query.Probes() {
-		limited, cancel := context.WithTimeout(ctx, p.Time)
+		limited, cancel := context.WithTimeout(ctx, p.limit(took))
 		next := &grep{view: g.view, query: &Query{Pattern: p.Pattern, Want: g.query.Want, Encoding: g.query.Encoding, Store: true, Limit: 1, Clip: g.query.Clip}, verified: g.indexed}
 		if !p.Pattern.Multiline() && g.query.Encoding == "" {
 			next.maybe, next.indexed = g.view.candidates(p.Pattern.Required())
@@ -383,7 +385,7 @@ func large(parts []part) bool {
 // GrepFile searches one open regular file from its current offset, which is its beginning. Its parts have no File and
 // an empty Path. It ignores Query.Want.
 func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func(Part) bool) (sum Summary, err error) {
-	found := false
+	began, found := time.Now(), false
 	sum, err = e.grepFile(ctx, file, q, func(p Part) bool {
 		found = true
 		return take(p)
@@ -391,11 +393,12 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	if found || err != nil || ctx.Err() != nil || q.Probes == nil {
 		return sum, err
 	}
+	took := time.Since(began)
 	for i, probe := range q.Probes() {
 		if _, err := file.Seek(0, io.SeekStart); err != nil {
 			break // a file that cannot be read twice
 		}
-		limited, cancel := context.WithTimeout(ctx, probe.Time)
+		limited, cancel := context.WithTimeout(ctx, probe.limit(took))
 		_, _ = e.grepFile(limited, file, Query{Pattern: probe.Pattern, Encoding: q.Encoding, Store: true, Limit: 1, Clip: q.Clip}, func(p Part) bool {
 			sum.Probed = p.probed(i)
 			return false

@@ -21,7 +21,7 @@ func TestProbes(t *testing.T) {
 			q := storing(t, expr)
 			q.Probes = func() (all []Probe) {
 				for _, expr := range probes {
-					all = append(all, Probe{pattern(t, expr, match.Options{}), time.Minute})
+					all = append(all, Probe{Pattern: pattern(t, expr, match.Options{}), Time: time.Minute})
 				}
 				return all
 			}

@@ -27,6 +27,18 @@ type Query struct {
 type Probe struct {
 	Pattern *match.Pattern
 	Time    time.Duration // after which it is given up
+	Share   float64       // of the time that the search took: a probe may take no more, but for leastProbe; 0 is no such bound
+}
+
+// leastProbe is enough for a probe of an index, or of a small tree.
+const leastProbe = 3 * time.Millisecond
+
+// limit returns how long the probe may take after a search that took some time.
+func (p Probe) limit(took time.Duration) time.Duration {
+	if p.Share == 0 {
+		return p.Time
+	}
+	return min(p.Time, max(leastProbe, time.Duration(p.Share*float64(took))))
 }
 
 // Probed is the line that a probe found.
