@@ -26,7 +26,7 @@ type convention struct {
 // Limits of the files of conventions. Larger files, and patterns with more numbers, do not count.
 const (
 	maxConfig       = 256 << 10 // bytes
-	maxEditorConfig = 64 << 10  // bytes
+	maxEditorConfig = 64 << 10  // bytes of one file, and of all files for one path: a directory may lie below many others
 	maxNumbers      = 100       // that the ranges of a pattern have together
 )
 
@@ -77,7 +77,7 @@ func (s *session) configText(path string) []byte {
 // editorConfig returns what the files .editorconfig from a file's directory upward say of it, the nearest first, up to
 // one with root = true. A file that cannot be parsed does not count.
 func editorConfig(file string, read func(path string) []byte) *editorconfig.Definition {
-	c := editorconfig.Config{Parser: configParser{read}, Graceful: true}
+	c := editorconfig.Config{Parser: &configParser{read: read, left: maxEditorConfig}, Graceful: true}
 	wanted, err := c.Load(file)
 	if wanted == nil || err != nil {
 		return &editorconfig.Definition{}
@@ -87,14 +87,18 @@ func editorConfig(file string, read func(path string) []byte) *editorconfig.Defi
 
 // configParser reads the files for the library, and keeps from it what it does not stand: in a repository anything can
 // be in them.
-type configParser struct{ read func(path string) []byte }
+type configParser struct {
+	read func(path string) []byte
+	left int // bytes of further files that count
+}
 
 // ParseIni implements [editorconfig.Parser].
-func (p configParser) ParseIni(path string) (*editorconfig.Editorconfig, error) {
+func (p *configParser) ParseIni(path string) (*editorconfig.Editorconfig, error) {
 	text := p.read(path)
-	if text == nil || len(text) > maxEditorConfig || bytes.Contains(text, []byte("%(")) { // the library would insert values, also into themselves
+	if text == nil || len(text) > p.left || bytes.Contains(text, []byte("%(")) { // the library would insert values, also into themselves
 		return nil, os.ErrNotExist
 	}
+	p.left -= len(text)
 	parsed, _, err := editorconfig.ParseGraceful(bytes.NewReader(text))
 	if err != nil {
 		return nil, os.ErrNotExist
@@ -103,7 +107,7 @@ func (p configParser) ParseIni(path string) (*editorconfig.Editorconfig, error) 
 }
 
 // ParseIniGraceful implements [editorconfig.Parser].
-func (p configParser) ParseIniGraceful(path string) (*editorconfig.Editorconfig, error, error) {
+func (p *configParser) ParseIniGraceful(path string) (*editorconfig.Editorconfig, error, error) {
 	parsed, err := p.ParseIni(path)
 	return parsed, nil, err
 }
@@ -112,7 +116,7 @@ func (p configParser) ParseIniGraceful(path string) (*editorconfig.Editorconfig,
 var numericRange = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{([+-]?\d+)\.\.([+-]?\d+)\}`) })
 
 // FnmatchCase implements [editorconfig.Parser].
-func (configParser) FnmatchCase(pattern, file string) (ok bool, err error) {
+func (*configParser) FnmatchCase(pattern, file string) (ok bool, err error) {
 	numbers := int64(0)
 	for _, m := range numericRange().FindAllStringSubmatch(pattern, -1) { // the library writes all numbers down
 		from, err1 := strconv.ParseInt(m[1], 10, 32)

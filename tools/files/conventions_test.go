@@ -107,3 +107,23 @@ func TestHostileConventions(t *testing.T) {
 		})
 	}
 }
+
+// The files .editorconfig of all directories above a file together count no more than one may have: their sections take time.
+func TestEditorConfigInEachDirectory(t *testing.T) {
+	parsed := 0
+	text := []byte("[*.txt]\nend_of_line = crlf\n#" + strings.Repeat("x", maxEditorConfig/3))
+	path := strings.Repeat("/d", 100) + "/a.txt"
+	wanted := editorConfig(path, func(string) []byte { return text })
+	if wanted.EndOfLine != "crlf" {
+		t.Errorf("the nearest file does not count: %+v", wanted)
+	}
+	parser := &configParser{read: func(string) []byte { return text }, left: maxEditorConfig}
+	for range 100 {
+		if _, err := parser.ParseIni("/.editorconfig"); err == nil {
+			parsed++
+		}
+	}
+	if parsed > 3 {
+		t.Errorf("%d files of %d bytes are parsed", parsed, len(text))
+	}
+}

@@ -20,6 +20,8 @@ import (
 const (
 	maxNotebook = 16 << 20 // bytes of a notebook whose cells are shown, unless Options.Memory sets a smaller bound
 	outputChars = 1000     // characters shown of one text in a cell's outputs
+
+	maxNotebookValues = 200_000 // cells, outputs and lines of a notebook whose cells are shown: each takes about 100 bytes of memory
 )
 
 // notebook is a Jupyter notebook of format 4, as far as it is shown. The values of cells are kept as they are spelt, to find
@@ -76,7 +78,7 @@ func (c *readCall) showNotebook(held *content, result readResult) (out agenttool
 	}
 	text := bytes.TrimPrefix(raw, []byte(encoding.UTF8.Mark()))
 	var book notebook
-	if !json.Exact(text) || json.Unmarshal(text, &book) != nil || book.Format != 4 || book.Cells == nil {
+	if !json.Exact(text) || notebookValues(text) > maxNotebookValues || json.Unmarshal(text, &book) != nil || book.Format != 4 || book.Cells == nil {
 		return out, false, nil
 	}
 
@@ -156,6 +158,32 @@ func (c *readCall) showNotebook(held *content, result readResult) (out agenttool
 		Summary:    c.spelling() + ", " + kind,
 	}
 	return out, true, nil
+}
+
+// notebookValues returns about how many cells, outputs, formats of outputs and lines of texts a notebook has. text is valid JSON. Values
+// that lie deeper are not read one by one.
+func notebookValues(text []byte) int {
+	const deepest = 7 // notebook, cells, cell, outputs, output, data, lines
+	commas, depth := 0, 0
+	for at := 0; at < len(text); at++ {
+		switch text[at] {
+		case '"':
+			for at++; text[at] != '"'; at++ {
+				if text[at] == '\\' {
+					at++
+				}
+			}
+		case '[', '{':
+			depth++
+		case ']', '}':
+			depth--
+		case ',':
+			if depth <= deepest {
+				commas++
+			}
+		}
+	}
+	return commas
 }
 
 // show returns the text of a cell, under a head with its number and its first line in the file.

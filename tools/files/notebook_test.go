@@ -3,6 +3,7 @@ package files
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -158,6 +159,35 @@ func TestNoNotebook(t *testing.T) {
 	p.put("a.ipynb", "")
 	if r, _ := p.read("a.ipynb"); r.Kind != "empty" {
 		t.Errorf("empty: %s", r.Kind)
+	}
+}
+
+// TestHostileNotebook: a notebook of millions of cells, outputs, formats or lines costs about as much memory as another text of its
+// size. One whose outputs hold many values that are not shown is a notebook like others.
+func TestHostileNotebook(t *testing.T) {
+	many := func(value string) string { return strings.Repeat(value+",", (maxNotebook-1000)/(len(value)+1)) + value }
+	cell := `{"nbformat":4,"cells":[{"cell_type":"code","source":[],"outputs":`
+	for name, content := range map[string]string{
+		"cells":         `{"nbformat":4,"cells":[` + many("{}") + `]}`,
+		"lines":         `{"nbformat":4,"cells":[{"source":[` + many(`""`) + `]}]}`,
+		"outputs":       cell + `[` + many("{}") + `]}]}`,
+		"output lines":  cell + `[{"output_type":"stream","text":[` + many(`""`) + `]}]}]}`,
+		"lines of data": cell + `[{"output_type":"display_data","data":{"text/plain":[` + many(`""`) + `]}}]}]}`,
+	} {
+		p := newProject(t, Options{})
+		p.put("a.ipynb", content)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		r, _ := p.read("a.ipynb")
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8*maxNotebook || r.Kind != "text" {
+			t.Errorf("%s: kind %s, %d MiB allocated", name, r.Kind, allocated>>20)
+		}
+	}
+	p := newProject(t, Options{})
+	p.put("a.ipynb", cell+`[{"output_type":"display_data","data":{"application/vnd.plotly.v1+json":{"data":[{"x":[`+many("1")+`],"name":"a,\"b"}]}}}]}]}`)
+	if r, text := p.read("a.ipynb"); r.Kind != "notebook" {
+		t.Errorf("a plot: kind %s, %.80q", r.Kind, text)
 	}
 }
 
