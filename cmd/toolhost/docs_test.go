@@ -260,6 +260,21 @@ func TestLinksOfTheDocs(t *testing.T) {
 	}
 }
 
+// TestPagesAreMerged: no page has the lines of a merge that was not finished.
+func TestPagesAreMerged(t *testing.T) {
+	t.Parallel()
+	unfinished := regexp.MustCompile(`(?m)^(<<<<<<<|>>>>>>>) `)
+	for _, page := range pages(t) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line := unfinished.Find(text); line != nil {
+			t.Errorf("%s has a line with %s", page, line)
+		}
+	}
+}
+
 // TestReadmeIsShort: the README is read in one sitting.
 func TestReadmeIsShort(t *testing.T) {
 	text, err := os.ReadFile("../../README.md")
