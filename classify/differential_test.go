@@ -181,7 +181,7 @@ func (d *differential) shell(t *testing.T, list []judged) (out []byte, ended boo
 	defer cancel()
 	cmd := exec.CommandContext(ctx, d.bash, "--norc", "--noprofile", file)
 	cmd.Dir, cmd.ExtraFiles = where, []*os.File{write}
-	cmd.Env = []string{"PATH=/nonexistent", "HOME=" + testContext.Home, "LC_ALL=" + d.locale, "FUNCNEST=8"}
+	cmd.Env = []string{"PATH=/no-such-name-of-toolhost", "HOME=" + testContext.Home, "LC_ALL=" + d.locale, "FUNCNEST=8"}
 	confine(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

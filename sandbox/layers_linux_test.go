@@ -88,7 +88,7 @@ func TestDirectoriesOfGoCache(t *testing.T) {
 		access Access
 		want   string
 	}{
-		{"reads", "/nonexistent/go-build", ReadOnly, "256"}, {"writes", "/nonexistent/go-build", Workspace, "0"}, {"no go", "", ReadOnly, "0"},
+		{"reads", "/no-such-name-of-toolhost/go-build", ReadOnly, "256"}, {"writes", "/no-such-name-of-toolhost/go-build", Workspace, "0"}, {"no go", "", ReadOnly, "0"},
 	} {
 		b := newBench(t, func(o *Options) { o.Go.Cache = c.cache })
 		if r := b.run(t, c.access, `find "$GOCACHE" -mindepth 1 -type d -name '[0-9a-f][0-9a-f]' 2>/dev/null | wc -l`); r.out != c.want {

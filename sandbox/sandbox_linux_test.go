@@ -323,7 +323,7 @@ func TestRefusals(t *testing.T) {
 		{"an unknown one", Profile{Access: "root"}, "allows nothing"},
 		{"read_only with more", Profile{Access: ReadOnly, Hosts: []string{"example.com"}}, "use workspace"},
 		{"a relative directory", Profile{Access: Workspace, Write: []string{"x"}}, "not absolute"},
-		{"a missing directory", Profile{Access: Workspace, Write: []string{"/nonexistent"}}, "does not exist"},
+		{"a missing directory", Profile{Access: Workspace, Write: []string{"/no-such-name-of-toolhost"}}, "does not exist"},
 		{"everything", Profile{Access: Workspace, Write: []string{"/"}}, "every sandbox has its own"},
 		{"a host that is none", Profile{Access: Workspace, Hosts: []string{"a b"}}, "no host to grant"},
 	} {

@@ -177,7 +177,7 @@ func TestUnconfinedCannotStart(t *testing.T) {
 	defer dir.Close()
 	null, _ := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	defer null.Close()
-	c := Command{Path: "/nonexistent", Args: []string{"x"}, Dir: b.ws, At: dir, Streams: [3]*os.File{null, null, null},
+	c := Command{Path: "/no-such-name-of-toolhost", Args: []string{"x"}, Dir: b.ws, At: dir, Streams: [3]*os.File{null, null, null},
 		Profile: Profile{Access: Unconfined}}
 	if _, err := b.Start(&c); !errors.Is(err, agenttool.ExecutionFailed) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a program that is missing: %v", err)

@@ -125,7 +125,7 @@ func checkOthers(t *testing.T, a, b *Settings) {
 			Mode: s.Mode, AddDirs: s.AddDirs, Require: s.Require, Waits: s.Waits, InBandScopes: s.InBandScopes,
 			Env: s.Env, CallbackHosts: s.CallbackHosts, Durability: s.Durability, SearchIndex: s.SearchIndex, Jobs: s.Jobs,
 			Calls: s.Calls, Retention: s.Retention, Redaction: s.Redaction, Hooks: s.Hooks,
-		}, &Settings{Mode: Value[string]{Set: true, V: "plan"}, Require: Value[string]{Set: true, V: "full"}}, "/nonexistent") {
+		}, &Settings{Mode: Value[string]{Set: true, V: "plan"}, Require: Value[string]{Set: true, V: "full"}}, "/no-such-name-of-toolhost") {
 			values[i] = append(values[i], it.Key, it.value)
 		}
 	}

@@ -288,9 +288,9 @@ func TestSwappedDirectoryIsNotEntered(t *testing.T) {
 }
 
 func TestBashIsFoundOutsideTheWorkspaceOnly(t *testing.T) {
-	b := newBench(t, Options{Bash: "/nonexistent/bash"})
+	b := newBench(t, Options{Bash: "/no-such-name-of-toolhost/bash"})
 	e := want(t, b.run(t, cmd("true")).err, agenttool.SetupRequired, "bash_not_found")
-	if !strings.Contains(e.Message, "/nonexistent/bash") {
+	if !strings.Contains(e.Message, "/no-such-name-of-toolhost/bash") {
 		t.Errorf("message %q does not say where it was looked for", e.Message)
 	}
 	planted := filepath.Join(b.dir, "bin")
