@@ -23,8 +23,10 @@ type configs struct {
 	mu     sync.Mutex
 	reader config.Reader
 	dir    string
+	cache  string // of the workspace, where cargo has its home
 	view   *config.View
 	files  []configFile // in the order in which they came
+	told   []string     // notes that a result had
 }
 
 // configFile is one of them.
@@ -42,17 +44,12 @@ func (c *configs) start(s *Session) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dir = filepath.Join(s.dirs.own.path, configsName)
+	c.cache = s.dirs.cache.path
 	c.reader = config.Reader{Home: s.view.home, Config: s.o.ConfigHome, Writable: paths(s.view.roots)}
 	if s.level != Full { // no mount puts a view into its place
 		c.reader.At = func(path string) string { return filepath.Join(c.dir, configName(path)) }
 	}
-	if err := c.refresh(s.view); err != nil {
-		return err
-	}
-	for _, dir := range c.view.Dirs {
-		s.view.show(dir)
-	}
-	return nil
+	return c.refresh(s.view)
 }
 
 // configName is the name of the view of a file.
@@ -76,8 +73,7 @@ func (c *configs) refresh(v *view) error {
 	}
 	gone := c.paths()
 	for _, f := range c.view.Files {
-		inShown := slices.ContainsFunc(v.shown, func(at identity) bool { return agenttool.Within(at.path, f.Path) })
-		if !v.isClosed(f.Path) || v.inRoot(f.Path) || v.isHidden(f.Path) || inShown || slices.Contains(c.view.Dirs, filepath.Dir(f.Path)) {
+		if !v.isClosed(f.Path) || v.inRoot(f.Path) || v.isHidden(f.Path) || inAny(paths(v.shown), f.Path) || inAny(c.view.Dirs, f.Path) {
 			continue
 		}
 		nothing := len(f.Text) == 0 && !slices.Contains(c.paths(), f.Path)
@@ -98,10 +94,36 @@ func (c *configs) refresh(v *view) error {
 			return err
 		}
 	}
+	c.linkCargo(v)
 	if c.reader.At != nil {
 		return c.writeGitGlobal()
 	}
 	return nil
+}
+
+// linkCargo has cargo find the person's configuration in the home that it has among the caches. A workspace in the person's home is below
+// that configuration, and cargo finds it there; twice found, its lists would be twice as long.
+func (c *configs) linkCargo(v *view) {
+	inHome := slices.ContainsFunc(v.roots, func(root identity) bool { return agenttool.Within(v.home.Dir, root.path) })
+	root, err := os.OpenRoot(c.cache) // which commands write
+	if err != nil || inHome {
+		return
+	}
+	defer root.Close()
+	for _, name := range []string{"config", "config.toml"} {
+		path := filepath.Join(v.home.Dir, ".cargo", name)
+		if !slices.Contains(c.paths(), path) || root.MkdirAll("cargo", 0o700) != nil {
+			continue
+		}
+		if c.reader.At != nil {
+			path = c.reader.At(path)
+		}
+		link := filepath.Join("cargo", name)
+		if target, err := root.Readlink(link); err == nil && target != path {
+			_ = root.Remove(link)
+		}
+		_ = root.Symlink(path, link) // a file of the workspace's own stays
+	}
 }
 
 func (c *configs) paths() (paths []string) {
@@ -142,7 +164,7 @@ func (c *configs) write(path, text string, partial bool) error {
 	return err
 }
 
-// placements are the views, as they are now.
+// placements are the views, and the directories of hooks, as they are now.
 func (c *configs) placements(v *view) ([]placement, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,6 +177,11 @@ func (c *configs) placements(v *view) ([]placement, error) {
 	var all []placement
 	for _, f := range c.files {
 		all = append(all, f.at)
+	}
+	for _, dir := range c.view.Dirs {
+		if id, err := identify(dir); err == nil && v.isClosed(dir) && !v.inRoot(dir) && !v.isHidden(dir) && !inAny(paths(v.shown), dir) {
+			all = append(all, placement{from: id, to: dir, readOnly: true})
+		}
 	}
 	return all, nil
 }
@@ -233,4 +260,23 @@ func (c *configs) env(p *plan) (env []string) {
 		env = append(env, "GIT_CONFIG_GLOBAL="+filepath.Join(c.dir, gitGlobal))
 	}
 	return env
+}
+
+// ConfigNotes says what commands do not see of the configuration of some programs that does matter to them: each thing once in a session.
+func (s *Session) ConfigNotes(programs []string) (notes []string) {
+	c := &s.configs
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.view == nil {
+		return nil
+	}
+	for _, f := range c.view.Files {
+		note := f.Note()
+		read := slices.ContainsFunc(programs, func(program string) bool { return slices.Contains(f.Programs, program) })
+		if note != "" && read && !slices.Contains(c.told, note) {
+			c.told = append(c.told, note)
+			notes = append(notes, note)
+		}
+	}
+	return notes
 }

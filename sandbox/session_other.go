@@ -54,6 +54,9 @@ func (*Session) Stage() string { return "" }
 // Shown is empty.
 func (*Session) Shown() []string { return nil }
 
+// ConfigNotes says nothing.
+func (*Session) ConfigNotes([]string) []string { return nil }
+
 // Start starts a command, which is Unconfined, in a process group of its own, and returns when it runs. Errors are of class
 // setup_required for any other profile, and execution_failed when the program cannot be started.
 func (s *Session) Start(c *Command) (*Process, error) {

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -221,6 +222,11 @@ func (o *outcome) notes() []string {
 			o.job.ID(), someOf(r), verb(len(r), "it says", "they say"))
 	}
 	n.addPorts(o.job, o.report.Ports)
+	if confined := o.confined.Profile; confined == sandbox.ReadOnly || confined == sandbox.Workspace {
+		for _, note := range o.call.tool.o.Sandbox.ConfigNotes(o.call.programNames()) {
+			n.add("%s", note)
+		}
+	}
 	if file := o.call.copied; file != "" {
 		n.add("what it removed was copied before; the user can put it back with: tar -xf %s -C /", file)
 	}
@@ -228,6 +234,16 @@ func (o *outcome) notes() []string {
 		n.add("bytes %d to %d of the output could not be kept: %s", lost.From, lost.To, lost.Reason)
 	}
 	return n
+}
+
+// programNames are the names of the programs that the call runs, as far as they are known.
+func (c *call) programNames() (names []string) {
+	for _, argv := range c.facts.Commands {
+		if len(argv) > 0 {
+			names = append(names, filepath.Base(argv[0]))
+		}
+	}
+	return names
 }
 
 // noteEnd adds how the command ended, or that it still runs.

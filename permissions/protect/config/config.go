@@ -17,6 +17,7 @@ package config
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -259,11 +260,33 @@ func isPublicKey(text []byte) bool {
 	return slices.ContainsFunc([]string{"ssh-", "ecdsa-", "sk-ssh-", "sk-ecdsa-"}, func(kind string) bool { return strings.HasPrefix(fields[0], kind) })
 }
 
-// Matters reports whether programs do their work differently without a key: a login, a program that they would run.
-func Matters(key string) bool {
+// Note says what commands do not see of a file although programs do something else without it, "" for nothing: the whole file, logins, the
+// programs that bring them, files that it includes.
+func (f File) Note() string {
+	if f.Hidden != "" {
+		return "commands do not see " + f.Path + ": " + f.Hidden
+	}
+	keys := slices.DeleteFunc(slices.Clone(f.LeftOut), func(key string) bool { return !matters(key) })
+	if len(keys) == 0 {
+		return ""
+	}
+	others := ""
+	if len(keys) > maxNoted {
+		others = fmt.Sprintf(" and %d more", len(keys)-maxNoted)
+		keys = keys[:maxNoted]
+	}
+	return "commands see " + f.Path + " without " + strings.Join(keys, ", ") + others + ": logins and the programs that bring them stay out of the sandbox"
+}
+
+// maxNoted bounds the keys that a note names.
+const maxNoted = 4
+
+// matters reports whether programs do their work differently without a key.
+func matters(key string) bool {
 	key = strings.ToLower(key)
-	return secretNames.MatchString(key) || strings.HasSuffix(key, loginMark) ||
-		slices.ContainsFunc([]string{"credential.", "include.", "includeif.", "http.", "filter.", "gpg.", "core.sshcommand", "servers", "url."}, func(prefix string) bool {
+	name := key[strings.LastIndexByte(key, '.')+1:]
+	return secretNames.MatchString(name) || strings.HasSuffix(key, loginMark) ||
+		slices.ContainsFunc([]string{"credential.", "include.", "includeif.", "filter.", "gpg.", "core.sshcommand", "servers", "url.", "npmscopes."}, func(prefix string) bool {
 			return strings.HasPrefix(key, prefix)
 		})
 }

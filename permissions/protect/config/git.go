@@ -50,7 +50,7 @@ func (g gitFile) view(text string) (shown []byte, leftOut []string, err error) {
 		}
 		key := strings.Trim(section+"."+sub, ".") + "." + name
 		if ok != nil {
-			leftOut = append(leftOut, logins.ReplaceAllString(key, "$1"))
+			leftOut = append(leftOut, WithoutLogins(key))
 			continue
 		}
 		if value != s.Value && section != "include" && section != "includeif" {

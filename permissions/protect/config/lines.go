@@ -27,7 +27,7 @@ func lines(format, text string) (shown []byte, leftOut []string, err error) {
 		}
 		clean, ok := withoutLogin(value)
 		if !ok || !shows(format, key) || secretVariable(value) {
-			leftOut = append(leftOut, logins.ReplaceAllString(name, "$1"))
+			leftOut = append(leftOut, WithoutLogins(name))
 			continue
 		}
 		if clean != value {

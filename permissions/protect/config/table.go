@@ -130,5 +130,8 @@ var logins = regexp.MustCompile(`(://)[^/\s"'<>]*@`)
 
 // withoutLogin returns a value without logins in addresses. shown is false for values that are secrets themselves.
 func withoutLogin(value string) (clean string, shown bool) {
-	return logins.ReplaceAllString(value, "$1"), !secretValues.MatchString(value)
+	return WithoutLogins(value), !secretValues.MatchString(value)
 }
+
+// WithoutLogins returns a value without the logins in its addresses.
+func WithoutLogins(value string) string { return logins.ReplaceAllString(value, "$1") }

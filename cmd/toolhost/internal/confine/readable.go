@@ -41,6 +41,20 @@ func wholeConfig(home string, roots []string) (files []string) {
 	return files
 }
 
+// ConfigNotes says what commands do not see of the configuration of this user's home, and what matters to programs.
+func ConfigNotes() (notes []string) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	for _, f := range configOf(protect.NewHome(home), nil).Read().Files {
+		if note := f.Note(); note != "" {
+			notes = append(notes, note)
+		}
+	}
+	return notes
+}
+
 // configOf reads the configuration of a home directory for commands that write in roots.
 func configOf(home protect.Home, roots []string) config.Reader {
 	return config.Reader{Home: home, Config: os.Getenv("XDG_CONFIG_HOME"), Writable: roots}

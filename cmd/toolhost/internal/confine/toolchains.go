@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"toolhost/permissions/protect/config"
 )
 
 // installed are the directories of tool chains, and that of this program.
@@ -71,7 +73,7 @@ func goVariables(home string) func(name string) string {
 		if value := os.Getenv(name); value != "" || file == "off" {
 			return value
 		}
-		return goFileVariable(file, name)
+		return config.WithoutLogins(goFileVariable(file, name)) // commands do not see those of the file
 	}
 }
 

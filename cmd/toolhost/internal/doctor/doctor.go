@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/setup"
@@ -24,6 +25,7 @@ type Findings struct {
 	Caches      []cache.Entry   `json:"caches"`
 	CachesAlone string          `json:"caches_alone"` // see [layerGap]
 	Clients     []client        `json:"clients"`      // that are here or set up
+	Config      []string        `json:"config"`       // what commands do not see of the home's configuration
 	Holds       []string        `json:"holds"`        // ids of promises
 	Lacks       []string        `json:"lacks"`
 	Sandbox     sandbox.Finding `json:"sandbox"`
@@ -57,6 +59,7 @@ func Examine(state string) (f Findings, err error) {
 			}
 		}
 	}
+	f.Config = output.List(confine.ConfigNotes())
 	caches, err := cache.List(dirs.Caches(state))
 	f.Caches = output.List(caches)
 	return f, err
@@ -67,6 +70,12 @@ func (f Findings) Print(out io.Writer) error {
 	var b strings.Builder
 	f.printSandbox(&b)
 	f.printCaches(&b)
+	for i, note := range f.Config {
+		if i == 0 {
+			b.WriteString("configuration:\n")
+		}
+		fmt.Fprintf(&b, "  %s\n", visible.Text(note))
+	}
 	for i, c := range f.Clients {
 		if i == 0 {
 			b.WriteString("clients:\n")
