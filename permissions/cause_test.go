@@ -62,6 +62,34 @@ func TestReasonIsOfTheDecidingFact(t *testing.T) {
 	}
 }
 
+// TestWeakerLevelIsNamed: where the sandbox is below level full, a question that mode sandboxed would not put at level full says so, and a mode
+// that is offered is offered for that level. A question that is put at every level says nothing of it.
+func TestWeakerLevelIsNamed(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		mode  Mode
+		loses agenttool.Fact
+		want  string
+	}{
+		{"mode sandboxed", Sandboxed, agenttool.No, "`p x` runs code of this project; a rule `Shell(p x)` would allow it; " +
+			"mode sandboxed runs it unasked at sandbox level full only: toolhost doctor says what this machine lacks"},
+		{"mode default", Default, agenttool.No, "`p x` runs code of this project; a rule `Shell(p x)` or mode sandboxed at sandbox level full would allow it"},
+		{"it destroys", Sandboxed, agenttool.Yes, "`p x` deletes files; a rule `Shell(p x)` would allow it"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			part := askedPart(agenttool.No, tt.loses, agenttool.No, agenttool.Yes, reasonOf("read_only", "`p x` runs code of this project"),
+				reasonOf("destructive", "`p x` deletes files"))
+			facts := agenttool.Facts{Verdicts: agenttool.Verdicts{ReadOnly: part.ReadOnly, Destructive: part.Destructive, OpenWorld: part.OpenWorld,
+				PathsComplete: part.PathsComplete}, PartsComplete: agenttool.Yes, Parts: []agenttool.Part{part}, Reasons: part.Reasons,
+				Dir: &agenttool.Path{Absolute: "/w", Resolved: "/w", Root: "/w"}, Mentions: [][]string{part.Argv}}
+			d := (Policy{Mode: tt.mode, Workspace: "/w"}).Decide(Request{Tool: "shell", RunsCode: true, Facts: &facts})
+			if d.Behavior != agenttool.Ask || d.Reason.Detail != tt.want {
+				t.Errorf("got  %s: %s\nwant %s", d.Behavior, d.Reason.Detail, tt.want)
+			}
+		})
+	}
+}
+
 // TestSandboxAsksAboutHosts: in mode sandboxed a command with unknown hosts runs, and no host is open to it. One that names a host, sends
 // commits or runs without the walls asks first.
 func TestSandboxAsksAboutHosts(t *testing.T) {

@@ -24,12 +24,20 @@ func (s suggester) remedy(v verdict, suggested []agenttool.SuggestedUpdate) stri
 	confined := *s.p
 	confined.Confines = true
 	if mode, found := (suggester{&confined, r}).looser(); found && r.RunsCode {
-		ways = append(ways, "mode "+string(mode))
+		way := "mode " + string(mode)
+		if mode == Sandboxed && !s.p.Confines {
+			way += " at sandbox level full"
+		}
+		ways = append(ways, way)
 	}
-	if len(ways) == 0 {
-		return ""
+	said := ""
+	if len(ways) > 0 {
+		said = "; " + strings.Join(ways, " or ") + " would allow it"
 	}
-	return "; " + strings.Join(ways, " or ") + " would allow it"
+	if s.p.Mode == Sandboxed && !s.p.Confines && confined.confined(r) {
+		said += "; mode sandboxed runs it unasked at sandbox level full only: toolhost doctor says what this machine lacks"
+	}
+	return said
 }
 
 // maxRules is how many rules a sentence names at most.

@@ -215,8 +215,11 @@ func TestHomeHint(t *testing.T) {
 		"cat: /etc/none: No such file or directory\n":                              "",
 	} {
 		got := ""
-		for _, v := range p.Hints(stderr, b.ws) {
-			got += v.Grant
+		hints, _ := p.Explain(Failure{Stderr: stderr, Dir: b.ws})
+		for _, v := range hints {
+			if got += v.Grant; !strings.Contains(v.String(), "kept the command from reading") {
+				t.Errorf("%s", v)
+			}
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", stderr, got, want)

@@ -53,9 +53,13 @@ func (p *Process) guard(plan *plan) (err error) {
 	}
 	plan.opened.read = view.readable(plan.c.Profile)
 	plan.writes = plan.writable()
-	p.unseen = hiddenFiles{plan.names.granted.Secrets, view.home.Dir, func(path string) bool {
-		return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
-	}}
+	p.unseen = hiddenFiles{
+		secrets: plan.names.granted.Secrets, home: view.home.Dir,
+		hides: func(path string) bool {
+			return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
+		},
+		replaced: func(path string) bool { return isReplaced(view, path) && !view.sees(path) && !view.isHidden(path) },
+	}
 	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
 	if !plan.workspace() {
 		return nil

@@ -69,6 +69,8 @@ type hiddenFiles struct {
 	secrets []protect.Entry        // masked ones
 	home    string                 // the user's home directory
 	hides   func(path string) bool // whether a file of a home directory is not shown; nil: all are
+
+	replaced func(path string) bool // whether the sandbox's own directory is in the place of the host's; nil: no
 }
 
 func newProcess(c *Command) *Process {
@@ -136,21 +138,27 @@ func (p *Process) Hosts() (hosts []proxy.Host, more *proxy.MoreHosts) {
 // hostsPatience is how long the last bytes of a command are waited for.
 const hostsPatience = time.Second
 
-// Hints are accesses that the sandbox may have refused to a failed command, guessed from its stderr; dir is its directory. They
-// are only likely: a program can write anything.
-func (p *Process) Hints(stderr, dir string) []Violation {
-	if p.confinement.Level == None {
-		return nil
+// Explain guesses from what a failed command printed which accesses the sandbox may have refused to it, and what else it may have missed, in
+// the words of [Absences]. All of it is only likely: a program can write anything.
+func (p *Process) Explain(f Failure) (hints []Violation, likely []string) {
+	if f.level = p.confinement.Level; f.level == None || p.confinement.Profile == Unconfined {
+		return nil, nil
 	}
+	f.home, f.hides, f.replaced = p.unseen.home, p.unseen.hides, p.unseen.replaced
 	kept := &refusedPaths{}
 	if p.judge != nil {
 		kept = &p.judge.kept
 	}
-	found := append(hintsOfSecrets(stderr, p.unseen.secrets), hintsOf(stderr, dir, kept)...)
-	if p.unseen.hides != nil {
-		found = append(found, hintsOfClosed(stderr, dir, p.unseen.home, p.unseen.hides)...)
+	hints = append(hintsOfSecrets(f.Stderr, p.unseen.secrets), hintsOf(f.Stderr, f.Dir, kept)...)
+	if f.hides != nil {
+		hints = append(hints, hintsOfClosed(f.Stderr, f.Dir, f.home, f.hides)...)
 	}
-	return found
+	for i := range hints {
+		if hints[i].Wall == NoNetwork && f.level != Full {
+			hints[i].Grant = "" // no grant gives it a network
+		}
+	}
+	return hints, remarks(&f)
 }
 
 // Confinement describes the command's sandbox.

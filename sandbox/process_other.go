@@ -93,8 +93,8 @@ func (*Process) Hosts() ([]proxy.Host, *proxy.MoreHosts) { return nil, nil }
 // Changes is empty.
 func (*Process) Changes() (files []FileChange, more int) { return nil, 0 }
 
-// Hints is empty.
-func (*Process) Hints(string, string) []Violation { return nil }
+// Explain knows nothing.
+func (*Process) Explain(Failure) ([]Violation, []string) { return nil, nil }
 
 // Confinement says that there is none.
 func (*Process) Confinement() Confinement { return Confinement{Profile: Unconfined, Level: None} }

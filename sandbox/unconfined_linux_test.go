@@ -159,8 +159,8 @@ func TestUnconfinedHasNoWalls(t *testing.T) {
 	if c := p.Confinement(); c.Profile != Unconfined || c.Level != None || c.Partial != nil {
 		t.Errorf("confinement %+v", c)
 	}
-	if h := p.Hints("touch: cannot touch '/usr/x': Read-only file system", b.ws); h != nil {
-		t.Errorf("hints %v", h)
+	if h, likely := p.Explain(Failure{Stderr: "touch: cannot touch '/usr/x': Read-only file system\nunshare: unshare failed: Operation not permitted"}); h != nil || likely != nil {
+		t.Errorf("hints %v, %v", h, likely)
 	}
 	if e := p.Ended(); e.Status.ExitStatus() != 3 || !e.Alone || p.PID() != 0 {
 		t.Errorf("ended %+v, process %d", e, p.PID())

@@ -77,6 +77,18 @@ func (v *violations) all() []Violation {
 	return slices.Clone(v.list)
 }
 
+// deed is what the command was about to do with a file.
+func (v Violation) deed() string {
+	kind, _, _ := strings.Cut(v.Grant, ":")
+	switch {
+	case kind == "read":
+		return "reading"
+	case kind == "socket", v.Call == "connect":
+		return "connecting to"
+	}
+	return "writing"
+}
+
 // String describes the refusal, its object, and the grant that would permit it.
 func (v Violation) String() string {
 	what := v.Path + v.Host
@@ -99,7 +111,7 @@ func (v Violation) String() string {
 		if what == "" {
 			what = "something"
 		}
-		fmt.Fprintf(&b, "the sandbox kept the command from writing or using %s", what)
+		fmt.Fprintf(&b, "the sandbox kept the command from %s %s", v.deed(), what)
 	default:
 		fmt.Fprintf(&b, "the sandbox kept the command from %s", what)
 	}

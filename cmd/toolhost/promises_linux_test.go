@@ -61,6 +61,58 @@ func TestPromises(t *testing.T) {
 	}
 }
 
+// TestAbsencesAreSaid: docs/sandbox.md and docs/faq.md say what commands do not find in the words of the table that results and doctor use, and
+// each row is shown by a test.
+func TestAbsencesAreSaid(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../docs/sandbox.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faq, err := os.ReadFile("../../docs/faq.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := testNames(t, "../../sandbox", "../../permissions")
+	rows := 0
+	for _, a := range sandbox.Absences() {
+		row := fmt.Sprintf("| %s | %s |\n", a.What, a.Do)
+		if rows++; strings.Count(string(docs), row) != 1 {
+			t.Errorf("docs/sandbox.md does not say: %s", row)
+		}
+		if len(a.Shown) == 0 || len(a.Levels) == 0 {
+			t.Errorf("%s: shown by nothing, or so nowhere", a.ID)
+		}
+		for _, name := range a.Shown {
+			if !tests[name] {
+				t.Errorf("%s: there is no test %s", a.ID, name)
+			}
+		}
+	}
+	_, table, _ := strings.Cut(string(docs), "| commands do not find | what to do |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	if got := strings.Count(table+"\n", "\n"); got != rows {
+		t.Errorf("docs/sandbox.md has %d rows, and there are %d", got, rows)
+	}
+	const link = "sandbox.md#what-commands-do-not-find-and-what-to-do"
+	if !strings.Contains(string(faq), link) || !strings.Contains(string(docs), "\n## What commands do not find, and what to do\n") {
+		t.Errorf("docs/faq.md does not lead to the table with %s", link)
+	}
+	var b strings.Builder
+	found, err := doctor.Examine(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := found.Print(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range sandbox.Absences() {
+		if here := slices.Contains(a.Levels, found.Sandbox.Level); strings.Contains(b.String(), a.What+"\n") != here || here && !strings.Contains(b.String(), a.Do+"\n") {
+			t.Errorf("doctor says of %s at level %s\n%s", a.ID, found.Sandbox.Level, b.String())
+		}
+	}
+}
+
 // TestDoctorPromises: doctor says of each level what it holds, and which promises are gone.
 func TestDoctorPromises(t *testing.T) {
 	t.Parallel()

@@ -61,9 +61,9 @@ func (j *Job) Changes() (files []sandbox.FileChange, more int) { return j.group.
 // Confinement returns the sandbox of the job.
 func (j *Job) Confinement() sandbox.Confinement { return j.group.process.Confinement() }
 
-// Hints returns accesses that the sandbox may have blocked, guessed from the stderr of a failed command.
-func (j *Job) Hints(stderr string) []sandbox.Violation {
-	return j.group.process.Hints(stderr, j.spec.Command.Dir)
+// Explain guesses what the sandbox kept from a command that failed; environ is the user's environment. See [sandbox.Process.Explain].
+func (j *Job) Explain(stderr string, environ []string) (hints []sandbox.Violation, likely []string) {
+	return j.group.process.Explain(sandbox.Failure{Line: j.spec.Line, Stderr: stderr, Dir: j.spec.Command.Dir, Environ: environ})
 }
 
 // Waits returns the process that waits for the job's input; nil: none, or unknown.

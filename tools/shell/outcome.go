@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -37,6 +38,7 @@ type outcome struct {
 
 	report   job.Report
 	confined sandbox.Confinement
+	likely   []string // reasons of a failure, in words
 	printout
 	effects
 }
@@ -106,7 +108,9 @@ func (o *outcome) collect() {
 	o.effects.Hosts, o.effects.MoreHosts = o.job.Hosts()
 	o.effects.Changed, o.effects.MoreChanges = o.job.Changes()
 	if e := o.report.Ending; e != nil && e.Code > 0 && o.kept() == nil {
-		o.effects.Violations = append(o.effects.Violations, o.job.Hints(o.stderr)...)
+		var hints []sandbox.Violation
+		hints, o.likely = o.job.Explain(cmp.Or(o.stderr, o.stdout), o.call.tool.o.Environ)
+		o.effects.Violations = append(o.effects.Violations, hints...)
 	}
 }
 
@@ -210,8 +214,8 @@ func (o *outcome) notes() []string {
 		}
 		n.add("%s", v)
 	}
-	if e := o.report.Ending; e != nil && e.Code > 0 && metLoopback(o.confined.Level, o.call.input.Command, o.stderr) {
-		n.add("localhost in the sandbox is the session's own: servers that run outside of it are not reached; start the server with run_in_background")
+	for _, reason := range o.likely {
+		n.add("%s", reason)
 	}
 	if len(o.report.Holders) > 0 {
 		n.add("%s still %s the output of the command: %s", count.Grouped(len(o.report.Holders), "process", "processes"),

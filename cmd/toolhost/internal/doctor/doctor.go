@@ -20,6 +20,7 @@ import (
 
 // Findings are the results of an examination.
 type Findings struct {
+	Absent      []absence       `json:"absent"`  // what commands do not find at this level
 	Advice      []string        `json:"advice"`  // how to get what is missing
 	Answers     []string        `json:"answers"` // see [answerGaps]
 	Caches      []cache.Entry   `json:"caches"`
@@ -29,6 +30,12 @@ type Findings struct {
 	Holds       []string        `json:"holds"`        // ids of promises
 	Lacks       []string        `json:"lacks"`
 	Sandbox     sandbox.Finding `json:"sandbox"`
+}
+
+// absence is what commands do not find, and what to do then.
+type absence struct {
+	Do   string `json:"do"`
+	What string `json:"what"`
 }
 
 // client is the state of a client.
@@ -44,7 +51,7 @@ func Examine(state string) (f Findings, err error) {
 	f.Sandbox = sandbox.ProbeNow(state)
 	level := f.Sandbox.Level
 	f.Advice, f.Answers, f.CachesAlone = sandbox.Advice(f.Sandbox), answerGaps(level), layerGap(level, state)
-	f.Holds, f.Lacks, f.Clients = []string{}, []string{}, []client{}
+	f.Absent, f.Holds, f.Lacks, f.Clients = absences(level), []string{}, []string{}, []client{}
 	for _, p := range sandbox.Promises() {
 		if p.Held(level) {
 			f.Holds = append(f.Holds, p.ID)
@@ -69,6 +76,12 @@ func Examine(state string) (f Findings, err error) {
 func (f Findings) Print(out io.Writer) error {
 	var b strings.Builder
 	f.printSandbox(&b)
+	for i, a := range f.Absent {
+		if i == 0 {
+			b.WriteString("commands do not find:\n")
+		}
+		fmt.Fprintf(&b, "  %s\n          %s\n", a.What, a.Do)
+	}
 	f.printCaches(&b)
 	for i, note := range f.Config {
 		if i == 0 {
@@ -84,6 +97,17 @@ func (f Findings) Print(out io.Writer) error {
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// absences are the rows of [sandbox.Absences] that hold at a level.
+func absences(level sandbox.Level) []absence {
+	found := []absence{}
+	for _, a := range sandbox.Absences() {
+		if slices.Contains(a.Levels, level) {
+			found = append(found, absence{a.Do, a.What})
+		}
+	}
+	return found
 }
 
 func (f Findings) printSandbox(b *strings.Builder) {
