@@ -27,6 +27,18 @@ func Whole[T string | []byte](s T) T {
 	return s
 }
 
+// Common returns the length in bytes of the characters that a and b both begin with.
+func Common[T string | []byte](a, b T) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n])) {
+		n--
+	}
+	return n
+}
+
 // Tail returns the last characters of s that fit into n bytes.
 func Tail(s string, n int) string {
 	if len(s) <= n {

@@ -71,3 +71,17 @@ func TestWordsStayWhole(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestCommonKeepsCharactersWhole(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{
+		{"", "", 0}, {"abc", "abd", 2}, {"abc", "abc", 3}, {"ab", "abc", 2}, {"é", "è", 0}, {"xé", "xè", 1}, {"€", "€uro", 3}, {"日本", "日木", 3},
+		{"e\u0301", "e", 1}, {"\xc3", "é", 0},
+	} {
+		if got, back := cut.Common(c.a, c.b), cut.Common([]byte(c.b), []byte(c.a)); got != c.want || back != c.want {
+			t.Errorf("%q and %q: %d and %d instead of %d", c.a, c.b, got, back, c.want)
+		}
+	}
+}

@@ -3,6 +3,8 @@ package encoding
 import (
 	"fmt"
 	"unicode/utf8"
+
+	"toolhost/agenttool/cut"
 )
 
 // Change replaces a part of a text.
@@ -174,24 +176,12 @@ func Changes(text []byte, lines []Change) []Change {
 	changes := make([]Change, 0, len(lines))
 	for _, c := range lines {
 		old, now := text[c.Start:c.End], []byte(c.Text)
-		same := commonCharacters(old, now)
+		same := cut.Common(old, now)
 		old, now = old[same:], now[same:]
 		tail := commonTail(old, now)
 		changes = append(changes, Change{Start: c.Start + same, End: c.End - tail, Text: string(now[:len(now)-tail])})
 	}
 	return changes
-}
-
-// commonCharacters returns the length of the characters that two texts begin with.
-func commonCharacters(a, b []byte) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	for n > 0 && (n < len(a) && !utf8.RuneStart(a[n]) || n < len(b) && !utf8.RuneStart(b[n])) {
-		n--
-	}
-	return n
 }
 
 // commonTail returns the length of the characters that two texts end with.

@@ -501,7 +501,7 @@ func clip(line string) string { return window(line, 0, 0, false) }
 func (m *mismatch) compareLines(file, wanted, name string, opens, closes bool, near int) {
 	file = part(file, wanted, opens, closes, near)
 	m.kind, m.says = kindOf(file, wanted, name)
-	same := len(commonRunes(file, wanted))
+	same := cut.Common(file, wanted)
 	fileEnd, wantedEnd := len(file), len(wanted)
 	for fileEnd > same && wantedEnd > same {
 		r, size := utf8.DecodeLastRuneInString(file[same:fileEnd])
@@ -521,18 +521,6 @@ func (m *mismatch) compareLines(file, wanted, name string, opens, closes bool, n
 		begin -= size
 	}
 	m.shown = [2]string{window(file, begin, fileEnd, mark), window(wanted, begin, wantedEnd, mark)}
-}
-
-// commonRunes returns the characters that two strings begin with.
-func commonRunes(a, b string) string {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	for n > 0 && n < len(a) && !utf8.RuneStart(a[n]) || n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return a[:n]
 }
 
 // The characters shown of a line before the difference and from it on.
@@ -685,7 +673,7 @@ func kindOf(file, wanted, name string) (kind, string) {
 	has := func(what, other string) string {
 		return fmt.Sprintf("the file has %s where %s has %s", what, name, other)
 	}
-	same := len(commonRunes(file, wanted))
+	same := cut.Common(file, wanted)
 	f, fileSize := utf8.DecodeRuneInString(file[same:])
 	w, wantedSize := utf8.DecodeRuneInString(wanted[same:])
 	fileBody, wantedBody := strings.TrimLeftFunc(file, isBlank), strings.TrimLeftFunc(wanted, isBlank)
