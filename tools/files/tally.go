@@ -2,7 +2,8 @@ package files
 
 import (
 	"bytes"
-	"encoding/binary"
+
+	"toolhost/tools/encoding"
 )
 
 const (
@@ -36,21 +37,7 @@ func tallyOf(b []byte) tally {
 // add scans b, in one pass for each field.
 func (t *tally) add(b []byte) {
 	t.lf += int64(bytes.Count(b, []byte{'\n'}))
-	t.beyond = t.beyond || !isASCII(b)
+	t.beyond = t.beyond || !encoding.IsASCII(b)
 	t.nul = t.nul || bytes.IndexByte(b, 0) >= 0
 	t.returns = t.returns || bytes.IndexByte(b, '\r') >= 0
-}
-
-// isASCII reports whether all bytes of b are at most 0x7f. It is twice as fast as utf8.Valid.
-func isASCII(b []byte) bool {
-	const high = 0x8080808080808080
-	var seen uint64
-	for ; len(b) >= 32; b = b[32:] {
-		seen |= binary.LittleEndian.Uint64(b) | binary.LittleEndian.Uint64(b[8:]) |
-			binary.LittleEndian.Uint64(b[16:]) | binary.LittleEndian.Uint64(b[24:])
-	}
-	for _, c := range b {
-		seen |= uint64(c)
-	}
-	return seen&high == 0
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolhost/tools/encoding"
+)
 
 // hit counts the matching line buf[start:end] and, if lines are wanted, stores it with its context. spans holds the
 // matches if the search already knows them; otherwise nil.
@@ -45,7 +49,7 @@ func (s *scanner) store(number int, line []byte, spans []Span) {
 	if number <= s.done {
 		return
 	}
-	s.beyondASCII = s.beyondASCII || s.unrecognised && spans == nil && !isASCII(line)
+	s.beyondASCII = s.beyondASCII || s.unrecognised && spans == nil && !encoding.IsASCII(line)
 	column := 0
 	if len(spans) > 0 {
 		column = spans[0].Start + 1

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"unicode/utf8"
 
@@ -169,7 +168,7 @@ func (s *scanner) piece(ctx context.Context, from int) error {
 		if err := s.checkText(ctx); err != nil {
 			return err
 		}
-		s.beyondASCII = s.unrecognised && !isASCII(buf[start:end])
+		s.beyondASCII = s.unrecognised && !encoding.IsASCII(buf[start:end])
 		if err := s.checkStored(ctx); err != nil {
 			return err
 		}
@@ -208,21 +207,6 @@ func (s *scanner) checkStored(ctx context.Context) error {
 	}
 	s.unrecognised = false
 	return err
-}
-
-func isASCII(line []byte) bool {
-	for len(line) >= 8 {
-		if binary.LittleEndian.Uint64(line)&0x8080808080808080 != 0 {
-			return false
-		}
-		line = line[8:]
-	}
-	for _, c := range line {
-		if c >= utf8.RuneSelf {
-			return false
-		}
-	}
-	return true
 }
 
 func trimCR(line []byte) []byte { return bytes.TrimSuffix(line, []byte("\r")) }
