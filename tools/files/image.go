@@ -26,22 +26,33 @@ import (
 	"toolhost/tools/encoding"
 )
 
-// Limits of images. A provider that refuses one image refuses each later request of that conversation, because the
-// image is a part of them all. So an image is sent only if it decodes to its end, and if it keeps the least of the limits
-// that Anthropic, OpenAI and Gemini document:
+// Limits of images. A provider that refuses one image refuses each later request of that conversation, because all of them
+// contain it. So an image is sent only if it decodes to its end, and is within the smallest of the limits that Anthropic, OpenAI
+// and Gemini document:
 //
 //   - Anthropic: PNG, JPEG, GIF, WebP; 5 MB of base64; 8,000 pixels a side, or 2,000 if a request has more than 20 images,
-//     which nobody knows when the first of them is sent.
+//     which is not known when the first of them is sent.
 //   - OpenAI: PNG, JPEG, WebP, GIF with one frame.
 //   - Gemini: PNG, JPEG, WebP, no GIF; 7 MB a file.
 const (
 	maxImage     = 5 << 20          // bytes of an image file, unless Options.Memory sets a smaller bound
 	maxImageData = 5 << 20          // characters of its base64
 	maxSide      = 8000             // pixels; an image between sentSide and maxSide is scaled, a larger one is not sent
-	sentSide     = 2000             // pixels of what is sent
+	sentSide     = 2000             // pixels of the longer side of an image that is sent
 	maxDecoded   = 128 << 20        // bytes that decoding may take, unless Options.Memory sets a smaller bound
 	decodeTime   = 10 * time.Second // a JPEG of thousands of empty scans takes hours
 )
+
+// imageFormats are the decoders by media type. Images of other types are named, and not decoded.
+var imageFormats = map[string]struct {
+	config func(io.Reader) (image.Config, error)
+	decode func(io.Reader) (image.Image, error)
+}{
+	"image/png":  {png.DecodeConfig, png.Decode},
+	"image/jpeg": {jpeg.DecodeConfig, jpeg.Decode},
+	"image/gif":  {gif.DecodeConfig, gif.Decode},
+	"image/webp": {webp.DecodeConfig, webp.Decode},
+}
 
 // picture is an image as it is sent.
 type picture struct {
@@ -50,16 +61,16 @@ type picture struct {
 	text      string // the dimensions, and what was done to it
 }
 
-// imageType returns the media type of a content that is an image and not text.
+// imageType returns the media type of a content that is an image to decode, "" for any other.
 func imageType(c *content) string {
 	if c.form.encoding == encoding.UTF8 {
 		return ""
 	}
-	switch media := http.DetectContentType(c.head()); media {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return media
+	media := http.DetectContentType(c.head())
+	if _, ok := imageFormats[media]; !ok {
+		return ""
 	}
-	return ""
+	return media
 }
 
 // showImage returns the image as a block, or says why it is not sent and how it can be seen all the same.
@@ -111,17 +122,17 @@ type unsentError struct {
 
 func (e *unsentError) Error() string { return e.why }
 
-// tooLarge returns the error for an image that is well, but too large for a model or for us.
+// oversized returns the error for a valid image that is too large to decode here, or for a model.
 func oversized(format string, args ...any) error {
 	return &unsentError{fmt.Sprintf(format, args...), smaller}
 }
 
-// broken returns the error for an image that a decoder refuses, or would refuse elsewhere.
+// broken returns the error for an image that no decoder should accept.
 func broken(format string, args ...any) error {
 	return &unsentError{"it is broken: " + fmt.Sprintf(format, args...), bytesOf}
 }
 
-// undecodable returns the error for an image that was refused with an error of its decoder.
+// undecodable returns the error for an image that its decoder refused with err.
 func undecodable(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return broken("it ends too early")
@@ -129,12 +140,12 @@ func undecodable(err error) error {
 	return broken("%v", err)
 }
 
-// decodePicture decodes an image to its end, in about as much memory as is given, and returns what is sent of it. Its
-// errors are an unsentError and that of the context.
+// decodePicture decodes an image to its end and returns what is sent of it. It takes about memory bytes at most. The error is an
+// unsentError, or that of the context.
 func decodePicture(ctx context.Context, data []byte, media string, memory int64) (*picture, error) {
 	frames := 1
 	var err error
-	switch media { // what the decoders do not look at
+	switch media { // checks that the decoders do not make
 	case "image/webp":
 		err = checkWebP(data)
 	case "image/gif":
@@ -143,7 +154,7 @@ func decodePicture(ctx context.Context, data []byte, media string, memory int64)
 	if err != nil {
 		return nil, err
 	}
-	config, err := decodeConfig(bytes.NewReader(data), media)
+	config, err := imageFormats[media].config(bytes.NewReader(data))
 	if err != nil {
 		return nil, undecodable(err)
 	}
@@ -166,7 +177,7 @@ func decodePicture(ctx context.Context, data []byte, media string, memory int64)
 	}
 	limited, cancel := context.WithTimeout(ctx, decodeTime)
 	defer cancel()
-	img, err := decodeImage(reading{bytes.NewReader(data), limited.Err}, media)
+	img, err := imageFormats[media].decode(untilDone{bytes.NewReader(data), limited.Err})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -197,56 +208,32 @@ func decodePicture(ctx context.Context, data []byte, media string, memory int64)
 	return sent, nil
 }
 
-// reading is a reader that fails once a context has ended. A decoder that reads from it ends soon after the context.
-type reading struct {
+// untilDone is a reader that fails once a context has ended, so that a decoder that reads from it ends soon after the context.
+type untilDone struct {
 	*bytes.Reader
-	ended func() error
+	err func() error // of the context
 }
 
-func (r reading) Read(p []byte) (int, error) {
-	if err := r.ended(); err != nil {
+func (r untilDone) Read(p []byte) (int, error) {
+	if err := r.err(); err != nil {
 		return 0, err
 	}
 	return r.Reader.Read(p)
 }
 
-func (r reading) ReadByte() (byte, error) {
-	if err := r.ended(); err != nil {
+func (r untilDone) ReadByte() (byte, error) {
+	if err := r.err(); err != nil {
 		return 0, err
 	}
 	return r.Reader.ReadByte()
 }
 
 // WriteTo would copy without a look at the context.
-func (r reading) WriteTo(w io.Writer) (int64, error) {
+func (r untilDone) WriteTo(w io.Writer) (int64, error) {
 	return io.Copy(w, struct{ io.Reader }{r})
 }
 
-func decodeConfig(r io.Reader, media string) (image.Config, error) {
-	switch media {
-	case "image/png":
-		return png.DecodeConfig(r)
-	case "image/jpeg":
-		return jpeg.DecodeConfig(r)
-	case "image/gif":
-		return gif.DecodeConfig(r)
-	}
-	return webp.DecodeConfig(r)
-}
-
-func decodeImage(r io.Reader, media string) (image.Image, error) {
-	switch media {
-	case "image/png":
-		return png.Decode(r)
-	case "image/jpeg":
-		return jpeg.Decode(r)
-	case "image/gif":
-		return gif.Decode(r)
-	}
-	return webp.Decode(r)
-}
-
-// bytesPerPixel returns about how much memory the decoder of a format takes for each pixel.
+// bytesPerPixel estimates how many bytes the decoder of a format takes for each pixel.
 func bytesPerPixel(data []byte, media string, config image.Config) float64 {
 	switch media {
 	case "image/png":
