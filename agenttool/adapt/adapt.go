@@ -1,4 +1,4 @@
-// Package adapt reads a tool's input as models write it by habit of the harness that they were trained in.
+// Package adapt rewrites inputs that models write as they learned it with another harness into inputs that our tools take.
 //
 //	a := adapt.New("read", schema)
 //	input, changes, err := a.Input([]byte(`{"file_path":"go.mod","start_line":3,"end_line":9,"limit":null}`))
@@ -69,8 +69,8 @@ func New(tool string, schema json.RawMessage) *Adapter {
 	return a
 }
 
-// Input returns an input as the tool's schema has it, and what was rewritten. Without changes it is the input itself. What is no object, or
-// gives a member twice, stays as it is: the schema's check says what is wrong with it.
+// Input returns an input as the tool's schema has it, and what was rewritten. Without changes it is the input itself. An input that is no
+// object, or that gives a member twice, stays as it is: the schema's check says what is wrong with it.
 //
 // The error is of class schema_validation_failed: conflicting_fields if two members say different things, unsupported_field if a member asks
 // for what no tool here does.
@@ -105,7 +105,7 @@ func (s *shape) fits(members map[string]json.RawMessage) bool {
 	return true
 }
 
-// takes reports whether a value is surely one that the schema takes as it is, and no row of the table is about.
+// takes reports whether the schema surely takes a value as it is, and no row of the table is about such values.
 func (s *shape) takes(value json.RawMessage) bool {
 	switch value[0] {
 	case '"':
@@ -146,7 +146,7 @@ func (o *object) adapt(place string) error {
 		case o.isEmptyText(name, member):
 			o.drop(name, name+" is empty: it says nothing")
 		default:
-			if err := o.read(place, name, member); err != nil {
+			if err := o.convert(place, name, member); err != nil {
 				return err
 			}
 		}
@@ -154,9 +154,9 @@ func (o *object) adapt(place string) error {
 	return nil
 }
 
-// apply rewrites what one row of the table is about. The names of the schema mean what the schema says, except in rows that are about them.
+// apply rewrites the members that one row of the table is about.
 func (o *object) apply(h *habit) error {
-	for _, name := range h.names {
+	for name := range strings.FieldsSeq(h.names) {
 		if _, given := o.members[name]; !given || o.shape.Properties[name] != nil && !h.own {
 			continue
 		}
@@ -171,8 +171,8 @@ func (o *object) apply(h *habit) error {
 	return nil
 }
 
-// read changes the value of a member to the type that the schema takes.
-func (o *object) read(place, name string, member *shape) error {
+// convert changes the value of a member, and the objects in it, to what the schema takes.
+func (o *object) convert(place, name string, member *shape) error {
 	value := o.members[name]
 	if changed, why := member.convert(value); changed != nil {
 		o.set(name, changed, name+" "+why, name)
@@ -193,7 +193,7 @@ func (o *object) read(place, name string, member *shape) error {
 		}
 		inner := object{adapter: o.adapter, shape: member.Items, members: members}
 		if path := o.members["path"]; path != nil && place == "edit" {
-			if err := inner.repeats(path); err != nil {
+			if err := inner.dropRepeatedPath(path); err != nil {
 				return err
 			}
 		}
@@ -221,8 +221,8 @@ func (o *object) read(place, name string, member *shape) error {
 	return nil
 }
 
-// repeats takes the path out of an edit that names the file of all edits once more.
-func (o *object) repeats(path json.RawMessage) error {
+// dropRepeatedPath leaves out the path of one edit, which repeats the path of the call.
+func (o *object) dropRepeatedPath(path json.RawMessage) error {
 	for _, name := range []string{"path", "file_path", "filePath"} {
 		value := o.members[name]
 		if value == nil || o.shape.Properties[name] != nil {
@@ -248,8 +248,8 @@ func (o *object) set(name string, value json.RawMessage, reason string, names ..
 	o.changes = append(o.changes, Change{names, reason})
 }
 
-// become puts a value into our member in place of theirs.
-func (o *object) become(theirs, ours string, value json.RawMessage, reason string) error {
+// rename puts a value into our member, in place of their member. Ours may hold the same value already.
+func (o *object) rename(theirs, ours string, value json.RawMessage, reason string) error {
 	given, there := o.members[ours]
 	if there && theirs != ours && !o.isNull(ours) && !same(given, value) {
 		return conflict(fmt.Sprintf("%s and %s say different things: give %s alone", theirs, ours, ours), theirs)
@@ -274,7 +274,7 @@ func (s *shape) is(kind string) bool {
 	return bytes.Contains(s.Type, []byte(`"`+kind+`"`))
 }
 
-// convert returns a value as the schema takes it, and what it was; nil: it is as it should be, or cannot be read as that.
+// convert returns a value as the schema takes it, and words for what was done. Nil means that the value needs no change, or that none helps.
 func (s *shape) convert(value json.RawMessage) (json.RawMessage, string) {
 	plain := strings.TrimSpace(string(value))
 	quoted, isText := text(value)

@@ -188,14 +188,14 @@ func TestHabitsThatContradict(t *testing.T) {
 	}
 }
 
-// TestTableIsSound: each row is about tools that there are; members that are ours stand in their schemas, and all others in none.
+// TestTableIsSound: each row is about an existing tool, and its names are in the schema of the tool if and only if the row says that they are ours.
 func TestTableIsSound(t *testing.T) {
 	all := schemas(t)
 	for _, h := range habits {
 		for place := range strings.FieldsSeq(h.places) {
 			tool, list, _ := strings.Cut(place, ".")
 			if all[tool] == nil {
-				t.Errorf("%v is about %s, which is no tool", h.names, tool)
+				t.Errorf("%v is about %s, and there is no such tool", h.names, tool)
 				continue
 			}
 			s := New(tool, all[tool]).shape
@@ -203,9 +203,9 @@ func TestTableIsSound(t *testing.T) {
 			if list != "" {
 				properties = s.Properties[list].Items.Properties
 			}
-			for _, name := range h.names {
+			for name := range strings.FieldsSeq(h.names) {
 				if (properties[name] != nil) != h.own {
-					t.Errorf("%s of %s: own is %v", name, place, h.own)
+					t.Errorf("%s of %s: ours is %v", name, place, h.own)
 				}
 			}
 		}

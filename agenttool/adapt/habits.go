@@ -14,11 +14,17 @@ import (
 
 // habit is a row of the table: members that models write, and what becomes of them.
 type habit struct {
-	places  string   // tools of ours, or lists of one as in edit.edits
-	names   []string // members as they write them; rewrite is called for each that is given
+	places  string // tools of ours, or lists of one as in edit.edits
+	names   string // of members, between blanks; rewrite is called for each that is given
 	rewrite func(o *object, name string) error
-	own     bool // the names are ours: it is their value that is written in another way
+	own     bool // theirs or ours
 }
+
+// Whose the names of a row are.
+const (
+	theirs = false // of other harnesses. Where the schema of a tool has the name, it means what the schema says
+	ours   = true  // of our schemas: the row is about values that are written in another way
+)
 
 // habits are what models write by habit, and what it is here. The rows of a place are applied from top to bottom.
 //
@@ -34,157 +40,155 @@ type habit struct {
 //	others        seen in the logs of no single harness: plain words that stand for nothing else here
 var habits = []habit{
 	// The file or the directory.
-	{"read write edit", names("file_path"), is("path"), false},                                                // Claude Code, Codex, Gemini CLI, Cursor
-	{"read write edit", names("filePath"), is("path"), false},                                                 // opencode, Cline
-	{"read write edit", names("absolute_path"), is("path"), false},                                            // Gemini CLI (older)
-	{"read write edit", names("target_file"), is("path"), false},                                              // Cursor
-	{"read", names("files", "paths", "file_paths"), onlyFile, false},                                          // Cline: a list of requests
-	{"read write edit", names("file", "filename"), is("path"), false},                                         // others
-	{"grep", names("file_path", "filePath", "file"), is("path"), false},                                       // others: grep in one file
-	{"grep glob", names("dir_path"), is("path"), false},                                                       // Gemini CLI
-	{"grep glob", names("target_directory", "target_directories"), is("path"), false},                         // Cursor
-	{"grep glob", names("directory", "dir"), is("path"), false},                                               // others
-	{"shell", names("workdir"), is("cwd"), false},                                                             // Codex, opencode
-	{"shell", names("working_directory"), is("cwd"), false},                                                   // Cursor
-	{"shell", names("dir_path", "directory"), is("cwd"), false},                                               // Gemini CLI (directory: older)
-	{"shell", names("dir"), is("cwd"), false},                                                                 // others
-	{"read write edit grep glob", names("path"), only("one call reads or changes one place"), true},           // Cursor: target_directories is a list
-	{"read write edit grep glob", names("path"), withoutScheme, true},                                         // editors' clients: file:///…
-	{"shell", names("cwd"), withoutScheme, true},                                                              // the same
-	{"read write edit grep glob shell shell_output shell_input shell_kill", names("explanation"), say, false}, // Cursor
+	{"read write edit", "file_path", alias("path"), theirs},                                                         // Claude Code, Codex, Gemini CLI, Cursor
+	{"read write edit", "filePath", alias("path"), theirs},                                                          // opencode, Cline
+	{"read write edit", "absolute_path", alias("path"), theirs},                                                     // Gemini CLI (older)
+	{"read write edit", "target_file", alias("path"), theirs},                                                       // Cursor
+	{"read", "files paths file_paths", onlyFile, theirs},                                                            // Cline: a list of requests
+	{"read write edit", "file filename", alias("path"), theirs},                                                     // others
+	{"grep", "file_path filePath file", alias("path"), theirs},                                                      // others: grep in one file
+	{"grep glob", "dir_path", alias("path"), theirs},                                                                // Gemini CLI
+	{"grep glob", "target_directory target_directories", alias("path"), theirs},                                     // Cursor
+	{"grep glob", "directory dir", alias("path"), theirs},                                                           // others
+	{"shell", "workdir", alias("cwd"), theirs},                                                                      // Codex, opencode
+	{"shell", "working_directory", alias("cwd"), theirs},                                                            // Cursor
+	{"shell", "dir_path directory", alias("cwd"), theirs},                                                           // Gemini CLI (directory: older)
+	{"shell", "dir", alias("cwd"), theirs},                                                                          // others
+	{"read write edit grep glob", "path", onlyElement("one call reads or changes one place"), ours},                 // Cursor: target_directories is a list
+	{"read write edit grep glob", "path", withoutScheme, ours},                                                      // editors' clients: file:///…
+	{"shell", "cwd", withoutScheme, ours},                                                                           // the same
+	{"read write edit grep glob shell shell_output shell_input shell_kill", "explanation", callDescription, theirs}, // Cursor
 
 	// Lines of a file.
-	{"read", names("should_read_entire_file"), wholeFile, false},                                                                                          // Cursor (older)
-	{"read", names("view_range"), viewRange, false},                                                                                                       // text editor: [first, last], -1 is the end
-	{"read", names("start_line", "end_line"), lines("start_line", "end_line"), false},                                                                     // Gemini CLI, Cline
-	{"read", names("start_line_one_indexed", "end_line_one_indexed_inclusive"), lines("start_line_one_indexed", "end_line_one_indexed_inclusive"), false}, // Cursor (older)
-	{"read", names("line"), is("offset"), false},                                                                                                          // others
-	{"read", names("offset"), zeroIsAbsent, true},                                                                                                         // Gemini CLI and opencode (older): lines from 0
-	{"read", names("allow_large"), dropped("a file is read page by page"), false},                                                                         // Claude Code
-	{"read", names("pages"), droppedIf(`""`, "no pages are named"), false},                                                                                // Claude Code
-	{"read", names("mode"), droppedIf(`"slice"`, "lines are read as they are"), false},                                                                    // Codex
-	{"read", names("command"), droppedIf(`"view"`, "this tool shows a file"), false},                                                                      // text editor
+	{"read", "should_read_entire_file", wholeFile, theirs},                   // Cursor (older)
+	{"read", "view_range", viewRange, theirs},                                // text editor: [first, last], -1 is the end
+	{"read", "start_line end_line", lines("start_line", "end_line"), theirs}, // Gemini CLI, Cline
+	{"read", "start_line_one_indexed end_line_one_indexed_inclusive", lines("start_line_one_indexed", "end_line_one_indexed_inclusive"), theirs}, // Cursor (older)
+	{"read", "line", alias("offset"), theirs},                                    // others
+	{"read", "offset", zeroIsAbsent, ours},                                       // Gemini CLI and opencode (older): lines from 0
+	{"read", "allow_large", dropped("a file is read page by page"), theirs},      // Claude Code
+	{"read", "pages", droppedIf(`""`, "no pages are named"), theirs},             // Claude Code
+	{"read", "mode", droppedIf(`"slice"`, "lines are read as they are"), theirs}, // Codex
+	{"read", "command", droppedIf(`"view"`, "this tool shows a file"), theirs},   // text editor
 
 	// The content of a file, and its changes.
-	{"write", names("file_text"), is("content"), false},                                      // text editor
-	{"write", names("contents"), is("content"), false},                                       // Cursor
-	{"write", names("text", "data"), is("content"), false},                                   // others
-	{"write", names("command"), droppedIf(`"create"`, "this tool writes a file"), false},     // text editor
-	{"edit edit.edits", names("old_str"), is("old_string"), false},                           // text editor
-	{"edit edit.edits", names("new_str"), is("new_string"), false},                           // text editor
-	{"edit edit.edits", names("oldString"), is("old_string"), false},                         // opencode
-	{"edit edit.edits", names("newString"), is("new_string"), false},                         // opencode
-	{"edit edit.edits", names("replaceAll"), is("replace_all"), false},                       // opencode
-	{"edit edit.edits", names("old_text"), is("old_string"), false},                          // Cline
-	{"edit edit.edits", names("new_text"), is("new_string"), false},                          // Cline
-	{"edit edit.edits", names("allow_multiple"), is("replace_all"), false},                   // Gemini CLI
-	{"edit edit.edits", names("oldText", "search", "old"), is("old_string"), false},          // others
-	{"edit edit.edits", names("newText", "replace", "new"), is("new_string"), false},         // others
-	{"edit", names("instruction"), dropped("the edit says what to do"), false},               // Gemini CLI
-	{"edit", names("expected_replacements"), droppedIf("1", "one place is replaced"), false}, // Gemini CLI (older)
-	{"edit", names("insert_line"), droppedIf("null", "nothing is inserted"), false},          // Cline
-	{"edit", names("command"), droppedIf(`"str_replace"`, "this tool replaces text"), false}, // text editor
-	{"edit", names("input"), is("patch"), false},                                             // Codex, Cline: apply_patch
-	{"edit", names("patchText"), is("patch"), false},                                         // opencode: apply_patch
-	{"edit", names("patch_text"), is("patch"), false},                                        // others
+	{"write", "file_text", alias("content"), theirs},                                   // text editor
+	{"write", "contents", alias("content"), theirs},                                    // Cursor
+	{"write", "text data", alias("content"), theirs},                                   // others
+	{"write", "command", droppedIf(`"create"`, "this tool writes a file"), theirs},     // text editor
+	{"edit edit.edits", "old_str", alias("old_string"), theirs},                        // text editor
+	{"edit edit.edits", "new_str", alias("new_string"), theirs},                        // text editor
+	{"edit edit.edits", "oldString", alias("old_string"), theirs},                      // opencode
+	{"edit edit.edits", "newString", alias("new_string"), theirs},                      // opencode
+	{"edit edit.edits", "replaceAll", alias("replace_all"), theirs},                    // opencode
+	{"edit edit.edits", "old_text", alias("old_string"), theirs},                       // Cline
+	{"edit edit.edits", "new_text", alias("new_string"), theirs},                       // Cline
+	{"edit edit.edits", "allow_multiple", alias("replace_all"), theirs},                // Gemini CLI
+	{"edit edit.edits", "oldText search old", alias("old_string"), theirs},             // others
+	{"edit edit.edits", "newText replace new", alias("new_string"), theirs},            // others
+	{"edit", "instruction", dropped("the edit says what to do"), theirs},               // Gemini CLI
+	{"edit", "expected_replacements", droppedIf("1", "one place is replaced"), theirs}, // Gemini CLI (older)
+	{"edit", "insert_line", droppedIf("null", "nothing is inserted"), theirs},          // Cline
+	{"edit", "command", droppedIf(`"str_replace"`, "this tool replaces text"), theirs}, // text editor
+	{"edit", "input", alias("patch"), theirs},                                          // Codex, Cline: apply_patch
+	{"edit", "patchText", alias("patch"), theirs},                                      // opencode: apply_patch
+	{"edit", "patch_text", alias("patch"), theirs},                                     // others
 
 	// Searching.
-	{"grep", names("regex"), is("pattern"), false},                                                          // Cline (older)
-	{"grep", names("queries"), only("one call searches for one pattern: join them with |"), false},          // Cline
-	{"grep", names("queries"), is("pattern"), false},                                                        // Cline
-	{"grep glob", names("query"), is("pattern"), false},                                                     // Cursor (older)
-	{"grep", names("search"), is("pattern"), false},                                                         // others
-	{"glob", names("glob_pattern"), is("pattern"), false},                                                   // Cursor
-	{"grep", names("include"), is("glob"), false},                                                           // Codex, opencode
-	{"grep", names("include_pattern"), is("glob"), false},                                                   // Gemini CLI, Cursor (older)
-	{"grep", names("file_pattern"), is("glob"), false},                                                      // Cline (older)
-	{"grep", names("glob_pattern"), is("glob"), false},                                                      // others
-	{"grep", names("glob"), oneGlob, true},                                                                  // others: a list of globs
-	{"grep", names("-i"), is("ignore_case"), false},                                                         // Claude Code, Cursor
-	{"grep", names("-A"), is("after"), false},                                                               // Claude Code, Cursor
-	{"grep", names("-B"), is("before"), false},                                                              // Claude Code, Cursor
-	{"grep", names("-C"), is("context"), false},                                                             // Claude Code, Cursor
-	{"grep", names("-n"), dropped("lines are numbered"), false},                                             // Claude Code
-	{"grep", names("-o"), refusedIf("true", "grep shows whole lines, never the matched part alone"), false}, // Claude Code
-	{"grep", names("case_insensitive"), is("ignore_case"), false},                                           // others
-	{"grep", names("case_sensitive"), not("ignore_case"), false},                                            // Gemini CLI, Cursor (older)
-	{"glob", names("case_sensitive"), droppedIf("true", "names are compared with case"), false},             // Gemini CLI
-	{"grep", names("fixed_strings"), literally, false},                                                      // Gemini CLI
-	{"grep", names("names_only"), namesOnly, false},                                                         // Gemini CLI
-	{"grep", names("exclude_pattern"), droppedIf(`""`, "nothing is excluded"), false},                       // Gemini CLI, Cursor (older)
-	{"grep glob", names("respect_git_ignore"), not("no_ignore"), false},                                     // Gemini CLI
-	{"grep glob", names("respect_gemini_ignore"), droppedIf("false", ".geminiignore is not read"), false},   // Gemini CLI
-	{"grep glob", names("head_limit"), limit, false},                                                        // Claude Code, Cursor: 0 is no limit
-	{"grep", names("total_max_matches"), limit, false},                                                      // Gemini CLI
-	{"grep glob", names("max_results"), limit, false},                                                       // others
-	{"read grep glob", names("limit"), atMost, true},                                                        // all: larger than a page here
+	{"grep", "regex", alias("pattern"), theirs},                                                       // Cline (older)
+	{"grep", "queries", onlyElement("one call searches for one pattern: join them with |"), theirs},   // Cline
+	{"grep", "queries", alias("pattern"), theirs},                                                     // Cline
+	{"grep glob", "query", alias("pattern"), theirs},                                                  // Cursor (older)
+	{"grep", "search", alias("pattern"), theirs},                                                      // others
+	{"glob", "glob_pattern", alias("pattern"), theirs},                                                // Cursor
+	{"grep", "include", alias("glob"), theirs},                                                        // Codex, opencode
+	{"grep", "include_pattern", alias("glob"), theirs},                                                // Gemini CLI, Cursor (older)
+	{"grep", "file_pattern", alias("glob"), theirs},                                                   // Cline (older)
+	{"grep", "glob_pattern", alias("glob"), theirs},                                                   // others
+	{"grep", "glob", oneGlob, ours},                                                                   // others: a list of globs
+	{"grep", "-i", alias("ignore_case"), theirs},                                                      // Claude Code, Cursor
+	{"grep", "-A", alias("after"), theirs},                                                            // Claude Code, Cursor
+	{"grep", "-B", alias("before"), theirs},                                                           // Claude Code, Cursor
+	{"grep", "-C", alias("context"), theirs},                                                          // Claude Code, Cursor
+	{"grep", "-n", dropped("lines are numbered"), theirs},                                             // Claude Code
+	{"grep", "-o", refusedIf("true", "grep shows whole lines, never the matched part alone"), theirs}, // Claude Code
+	{"grep", "case_insensitive", alias("ignore_case"), theirs},                                        // others
+	{"grep", "case_sensitive", opposite("ignore_case"), theirs},                                       // Gemini CLI, Cursor (older)
+	{"glob", "case_sensitive", droppedIf("true", "names are compared with case"), theirs},             // Gemini CLI
+	{"grep", "fixed_strings", literally, theirs},                                                      // Gemini CLI
+	{"grep", "names_only", namesOnly, theirs},                                                         // Gemini CLI
+	{"grep", "exclude_pattern", droppedIf(`""`, "nothing is excluded"), theirs},                       // Gemini CLI, Cursor (older)
+	{"grep glob", "respect_git_ignore", opposite("no_ignore"), theirs},                                // Gemini CLI
+	{"grep glob", "respect_gemini_ignore", droppedIf("false", ".geminiignore is not read"), theirs},   // Gemini CLI
+	{"grep glob", "head_limit", pageLimit, theirs},                                                    // Claude Code, Cursor: 0 is no limit
+	{"grep", "total_max_matches", pageLimit, theirs},                                                  // Gemini CLI
+	{"grep glob", "max_results", pageLimit, theirs},                                                   // others
+	{"read grep glob", "limit", atMost, ours},                                                         // all: larger than a page here
 
 	// Commands.
-	{"shell", names("cmd"), is("command"), false},                                                             // Codex
-	{"shell", names("commands"), only("one call runs one command: join them with && or ;"), false},            // Cline
-	{"shell", names("commands"), oneCommand, false},                                                           // Cline
-	{"shell", names("script"), is("command"), false},                                                          // others
-	{"shell", names("command"), argv, true},                                                                   // Codex (older): ["bash", "-lc", LINE]
-	{"shell", names("args"), arguments, false},                                                                // Cline: beside command
-	{"shell", names("is_background"), is("run_in_background"), false},                                         // Gemini CLI, Cursor
-	{"shell", names("background"), is("run_in_background"), false},                                            // others
-	{"shell", names("block_until_ms"), blockUntil, false},                                                     // Cursor: 0 does not wait
-	{"shell", names("yield_time_ms"), is("timeout_ms"), false},                                                // Codex: it goes on then, as here
-	{"shell", names("timeout", "timeoutMs"), milliseconds("timeout_ms"), false},                               // Claude Code, opencode; Cline (older): seconds
-	{"shell", names("timeout_ms"), atMost, true},                                                              // Claude Code: up to two hours in the background
-	{"shell", names("delay_ms"), dropped("shell_output waits for output"), false},                             // Gemini CLI
-	{"shell shell_input", names("max_output_tokens"), dropped("long output is cut, and stored whole"), false}, // Codex
-	{"shell", names("login"), dropped("no start-up file is read"), false},                                     // Codex
-	{"shell", names("shell"), bashOnly, false},                                                                // Codex
-	{"shell", names("justification"), dropped("the person is asked by toolhost"), false},                      // Codex
-	{"shell", names("prefix_rule"), dropped("rules are the person's"), false},                                 // Codex
-	{"shell", names("requires_approval"), dropped("toolhost decides what needs approval"), false},             // Cline (older)
-	{"shell", names("sandbox_permissions"), insideSandbox(`"use_default"`), false},                            // Codex
-	{"shell", names("with_escalated_permissions"), insideSandbox("false"), false},                             // Codex (older)
-	{"shell", names("dangerouslyDisableSandbox"), insideSandbox("false"), false},                              // Claude Code
+	{"shell", "cmd", alias("command"), theirs},                                                          // Codex
+	{"shell", "commands", onlyElement("one call runs one command: join them with && or ;"), theirs},     // Cline
+	{"shell", "commands", oneCommand, theirs},                                                           // Cline
+	{"shell", "script", alias("command"), theirs},                                                       // others
+	{"shell", "command", argv, ours},                                                                    // Codex (older): ["bash", "-lc", LINE]
+	{"shell", "args", arguments, theirs},                                                                // Cline: beside command
+	{"shell", "is_background", alias("run_in_background"), theirs},                                      // Gemini CLI, Cursor
+	{"shell", "background", alias("run_in_background"), theirs},                                         // others
+	{"shell", "block_until_ms", blockUntil, theirs},                                                     // Cursor: 0 does not wait
+	{"shell", "yield_time_ms", alias("timeout_ms"), theirs},                                             // Codex: it goes on then, as here
+	{"shell", "timeout timeoutMs", milliseconds("timeout_ms"), theirs},                                  // Claude Code, opencode; Cline (older): seconds
+	{"shell", "timeout_ms", atMost, ours},                                                               // Claude Code: up to two hours in the background
+	{"shell", "delay_ms", dropped("shell_output waits for output"), theirs},                             // Gemini CLI
+	{"shell shell_input", "max_output_tokens", dropped("long output is cut, and stored whole"), theirs}, // Codex
+	{"shell", "login", dropped("no start-up file is read"), theirs},                                     // Codex
+	{"shell", "shell", bashOnly, theirs},                                                                // Codex
+	{"shell", "justification", dropped("the person is asked by toolhost"), theirs},                      // Codex
+	{"shell", "prefix_rule", dropped("rules are the person's"), theirs},                                 // Codex
+	{"shell", "requires_approval", dropped("toolhost decides what needs approval"), theirs},             // Cline (older)
+	{"shell", "sandbox_permissions", insideSandbox(`"use_default"`), theirs},                            // Codex
+	{"shell", "with_escalated_permissions", insideSandbox("false"), theirs},                             // Codex (older)
+	{"shell", "dangerouslyDisableSandbox", insideSandbox("false"), theirs},                              // Claude Code
 
 	// Jobs.
-	{"shell_output shell_input shell_kill", names("bash_id"), is("job"), false},             // Claude Code
-	{"shell_output shell_input shell_kill", names("shell_id", "task_id"), is("job"), false}, // Claude Code
-	{"shell_output shell_input shell_kill", names("session_id"), is("job"), false},          // Codex
-	{"shell_output shell_input shell_kill", names("pid"), is("job"), false},                 // Gemini CLI
-	{"shell_output shell_input shell_kill", names("job_id", "id"), is("job"), false},        // others
-	{"shell_output", names("filter"), is("grep"), false},                                    // Claude Code
-	{"shell_output", names("block"), untilExit, false},                                      // Claude Code
-	{"shell_output", names("timeout"), is("wait_ms"), false},                                // Claude Code
-	{"shell_output", names("lines"), is("tail"), false},                                     // Gemini CLI
-	{"shell_output", names("delay_ms"), is("wait_ms"), false},                               // Gemini CLI
-	{"shell_input", names("chars"), is("text"), false},                                      // Codex: write_stdin
-	{"shell_input", names("input"), is("text"), false},                                      // others
-	{"shell_output shell_input", names("yield_time_ms"), is("wait_ms"), false},              // Codex
-	{"shell_output shell_input", names("wait_ms"), atMost, true},                            // all: longer than a call may wait
-	{"shell_output", names("tail"), atMost, true},                                           // all
+	{"shell_output shell_input shell_kill", "bash_id", alias("job"), theirs},          // Claude Code
+	{"shell_output shell_input shell_kill", "shell_id task_id", alias("job"), theirs}, // Claude Code
+	{"shell_output shell_input shell_kill", "session_id", alias("job"), theirs},       // Codex
+	{"shell_output shell_input shell_kill", "pid", alias("job"), theirs},              // Gemini CLI
+	{"shell_output shell_input shell_kill", "job_id id", alias("job"), theirs},        // others
+	{"shell_output", "filter", alias("grep"), theirs},                                 // Claude Code
+	{"shell_output", "block", untilExit, theirs},                                      // Claude Code
+	{"shell_output", "timeout", alias("wait_ms"), theirs},                             // Claude Code
+	{"shell_output", "lines", alias("tail"), theirs},                                  // Gemini CLI
+	{"shell_output", "delay_ms", alias("wait_ms"), theirs},                            // Gemini CLI
+	{"shell_input", "chars", alias("text"), theirs},                                   // Codex: write_stdin
+	{"shell_input", "input", alias("text"), theirs},                                   // others
+	{"shell_output shell_input", "yield_time_ms", alias("wait_ms"), theirs},           // Codex
+	{"shell_output shell_input", "wait_ms", atMost, ours},                             // all: longer than a call may wait
+	{"shell_output", "tail", atMost, ours},                                            // all
 }
 
-func names(list ...string) []string { return list }
-
-// is says that a member is one of ours by another name.
-func is(ours string) func(o *object, name string) error {
+// alias says that a member is one of ours by another name.
+func alias(member string) func(o *object, name string) error {
 	return func(o *object, name string) error {
-		if o.shape.Properties[ours] == nil {
+		if o.shape.Properties[member] == nil {
 			return nil
 		}
-		return o.become(name, ours, o.members[name], name+" is "+ours+" here")
+		return o.rename(name, member, o.members[name], name+" is "+member+" here")
 	}
 }
 
-// not says that a member is the opposite of one of ours.
-func not(ours string) func(o *object, name string) error {
+// opposite says that a member is the opposite of one of ours.
+func opposite(member string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		yes, ok := truth(o.members[name])
-		if !ok || o.shape.Properties[ours] == nil {
+		if !ok || o.shape.Properties[member] == nil {
 			return nil
 		}
-		return o.become(name, ours, json.RawMessage(fmt.Sprint(!yes)), name+" is the opposite of "+ours+" here")
+		return o.rename(name, member, json.RawMessage(fmt.Sprint(!yes)), name+" is the opposite of "+member+" here")
 	}
 }
 
-// dropped says that a member asks for what is done anyway, or for nothing that counts.
+// dropped leaves out a member that asks for what is done anyway, or for nothing that matters here.
 func dropped(why string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		o.drop(name, name+" is left out: "+why)
@@ -192,7 +196,7 @@ func dropped(why string) func(o *object, name string) error {
 	}
 }
 
-// droppedIf says that a member asks for what is done anyway if it has a value. Null asks for nothing.
+// droppedIf leaves out a member with a value that asks for what is done anyway, or with null, which asks for nothing.
 func droppedIf(value, why string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		if v := o.members[name]; same(v, json.RawMessage(value)) || o.isNull(name) {
@@ -202,7 +206,7 @@ func droppedIf(value, why string) func(o *object, name string) error {
 	}
 }
 
-// refusedIf says that a value asks for what no tool here does, and any other value for nothing.
+// refusedIf refuses a member with a value that asks for what no tool here does, and leaves out one with any other value.
 func refusedIf(value, why string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		if strings.EqualFold(strings.Trim(string(o.members[name]), `"`), value) {
@@ -213,7 +217,7 @@ func refusedIf(value, why string) func(o *object, name string) error {
 	}
 }
 
-// insideSandbox drops a wish to stay in the sandbox, and refuses a wish to leave it.
+// insideSandbox leaves out a member that asks to stay in the sandbox, and refuses one that asks to leave it. stays is the value that asks to stay.
 func insideSandbox(stays string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		if !same(o.members[name], json.RawMessage(stays)) {
@@ -225,8 +229,8 @@ func insideSandbox(stays string) func(o *object, name string) error {
 	}
 }
 
-// only takes the one element out of a list. A list of several is refused, with why.
-func only(why string) func(o *object, name string) error {
+// onlyElement takes the one element out of a list. A list of several is refused, with why.
+func onlyElement(why string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		value := o.members[name]
 		if value[0] != '[' {
@@ -246,12 +250,12 @@ func only(why string) func(o *object, name string) error {
 
 // onlyFile reads a list of requests to read files, which may be of one only: a path, or an object with a path and lines.
 func onlyFile(o *object, name string) error {
-	if err := only("one call reads one file: make a call for each, they may be sent together")(o, name); err != nil {
+	if err := onlyElement("one call reads one file: make a call for each, they may be sent together")(o, name); err != nil {
 		return err
 	}
 	value := o.members[name]
 	if value[0] != '{' {
-		return is("path")(o, name)
+		return alias("path")(o, name)
 	}
 	request, err := json.Members(value)
 	if err != nil {
@@ -264,9 +268,9 @@ func onlyFile(o *object, name string) error {
 		}
 		o.members[member] = value
 	}
-	for _, theirs := range names("file_path", "filePath") { // whose rows come before this one
+	for _, theirs := range []string{"file_path", "filePath"} { // whose rows come before this one
 		if o.members[theirs] != nil {
-			if err := is("path")(o, theirs); err != nil {
+			if err := alias("path")(o, theirs); err != nil {
 				return err
 			}
 		}
@@ -289,15 +293,15 @@ func withoutScheme(o *object, name string) error {
 	return nil
 }
 
-// say is a sentence about the call: a command shows it, for another tool it says nothing.
-func say(o *object, name string) error {
+// callDescription is a sentence about the call: the description of a command, and left out for other tools.
+func callDescription(o *object, name string) error {
 	if o.shape.Properties["description"] == nil || o.members["description"] != nil {
 		return dropped("the call says what it does")(o, name)
 	}
-	return is("description")(o, name)
+	return alias("description")(o, name)
 }
 
-// wholeFile is a wish for the whole file: no lines then.
+// wholeFile asks for the whole file: then the members that name lines are left out.
 func wholeFile(o *object, name string) error {
 	yes, ok := truth(o.members[name])
 	if !ok {
@@ -307,7 +311,7 @@ func wholeFile(o *object, name string) error {
 	if !yes {
 		return nil
 	}
-	for _, line := range names("start_line_one_indexed", "end_line_one_indexed_inclusive", "offset", "limit") {
+	for _, line := range []string{"start_line_one_indexed", "end_line_one_indexed_inclusive", "offset", "limit"} {
 		if o.members[line] != nil {
 			o.drop(line, line+" is left out: the whole file is asked for")
 		}
@@ -337,8 +341,8 @@ func lines(first, last string) func(o *object, name string) error {
 	}
 }
 
-// lines makes a first line and a last one, which stand in members of those names, our first line and number of lines. A last line of -1 is
-// the end of the file; nil is none.
+// lines replaces the named members, which hold a first and a last line, by offset and limit. A last line of -1 is the end of the file; nil is
+// none.
 func (o *object) lines(firstLine, lastLine json.RawMessage, names ...string) error {
 	limit := o.shape.Properties["limit"]
 	if limit == nil || limit.Maximum == nil || o.shape.Properties["offset"] == nil {
@@ -370,13 +374,13 @@ func (o *object) lines(firstLine, lastLine json.RawMessage, names ...string) err
 		delete(o.members, name)
 	}
 	o.changes = append(o.changes, Change{names, reason})
-	if err := o.become(names[0], "offset", number(first), reason); err != nil {
+	if err := o.rename(names[0], "offset", number(first), reason); err != nil {
 		return err
 	}
 	if !isGiven(lastLine) { // as many as usual
 		return nil
 	}
-	return o.become(names[0], "limit", number(count), reason)
+	return o.rename(names[0], "limit", number(count), reason)
 }
 
 // zeroIsAbsent takes out a first line of 0, which is the start whether lines count from 0 or from 1.
@@ -402,7 +406,7 @@ func oneGlob(o *object, name string) error {
 	return nil
 }
 
-// literally makes the pattern one that matches its own text.
+// literally escapes the pattern, so that it matches its own text.
 func literally(o *object, name string) error {
 	yes, ok := truth(o.members[name])
 	if !ok {
@@ -417,7 +421,7 @@ func literally(o *object, name string) error {
 	return nil
 }
 
-// namesOnly is a wish for the names of files.
+// namesOnly asks for the names of files instead of their lines.
 func namesOnly(o *object, name string) error {
 	yes, ok := truth(o.members[name])
 	if !ok {
@@ -427,23 +431,23 @@ func namesOnly(o *object, name string) error {
 		o.drop(name, name+" is left out: lines are shown")
 		return nil
 	}
-	return o.become(name, "output_mode", jsonText("files_with_matches"), name+" is output_mode files_with_matches here")
+	return o.rename(name, "output_mode", jsonText("files_with_matches"), name+" is output_mode files_with_matches here")
 }
 
-// limit is a number of results, where 0 is no limit: the largest page then.
-func limit(o *object, name string) error {
+// pageLimit is a number of results. 0, which means no limit elsewhere, is the largest page.
+func pageLimit(o *object, name string) error {
 	member := o.shape.Properties["limit"]
 	n, ok := whole(o.members[name])
 	if !ok || member == nil || member.Maximum == nil {
-		return is("limit")(o, name)
+		return alias("limit")(o, name)
 	}
 	if n == 0 {
-		return o.become(name, "limit", number(int64(*member.Maximum)), name+" 0 is the largest limit here")
+		return o.rename(name, "limit", number(int64(*member.Maximum)), name+" 0 is the largest limit here")
 	}
-	return is("limit")(o, name)
+	return alias("limit")(o, name)
 }
 
-// atMost makes a number the largest that the schema takes: what is beyond it comes with another call.
+// atMost lowers a number to the largest that the schema takes: another call brings what is beyond it.
 func atMost(o *object, name string) error {
 	member := o.shape.Properties[name]
 	n, ok := whole(o.members[name])
@@ -459,21 +463,21 @@ func atMost(o *object, name string) error {
 func oneCommand(o *object, name string) error {
 	value := o.members[name]
 	if value[0] != '{' {
-		return is("command")(o, name)
+		return alias("command")(o, name)
 	}
 	members, err := json.Members(value)
 	if err != nil || members["command"] == nil {
 		return nil
 	}
 	if args := members["args"]; args != nil {
-		if err := o.become(name, "args", args, "what "+name+" asks for is asked for directly"); err != nil {
+		if err := o.rename(name, "args", args, "what "+name+" asks for is asked for directly"); err != nil {
 			return err
 		}
 	}
-	return o.become(name, "command", members["command"], name+" is command here")
+	return o.rename(name, "command", members["command"], name+" is command here")
 }
 
-// argv makes a list of words a line. That of a bash which runs a line is this line.
+// argv joins a list of words into a line. Of a list that only makes bash run a line, such as ["bash", "-lc", LINE], it is that line.
 func argv(o *object, name string) error {
 	words, ok := texts(o.members[name])
 	if !ok || len(words) == 0 {
@@ -492,7 +496,7 @@ func argv(o *object, name string) error {
 	return nil
 }
 
-// arguments are those of the program that command names.
+// arguments joins the program that command names and its list of arguments into one line.
 func arguments(o *object, name string) error {
 	program, isText := "", false
 	if value := o.members["command"]; value != nil {
@@ -527,29 +531,29 @@ func quote(words []string) (string, error) {
 	return strings.Join(quoted, " "), nil
 }
 
-// blockUntil is how long a call waits; 0: it does not wait.
+// blockUntil is how many milliseconds a call waits; 0: it does not wait.
 func blockUntil(o *object, name string) error {
 	n, ok := whole(o.members[name])
 	if !ok || n < 0 {
 		return nil
 	}
 	if n == 0 {
-		return o.become(name, "run_in_background", json.RawMessage("true"), name+" 0 is run_in_background here")
+		return o.rename(name, "run_in_background", json.RawMessage("true"), name+" 0 is run_in_background here")
 	}
-	return is("timeout_ms")(o, name)
+	return alias("timeout_ms")(o, name)
 }
 
 // maxSeconds is the largest timeout that counts as seconds: as milliseconds it would be none.
 const maxSeconds = 600
 
 // milliseconds is a time in milliseconds, or in seconds if it is too short for that.
-func milliseconds(ours string) func(o *object, name string) error {
+func milliseconds(member string) func(o *object, name string) error {
 	return func(o *object, name string) error {
 		n, ok := seconds(o.members[name])
 		if !ok || n <= 0 || n > maxSeconds || name != "timeout" {
-			return is(ours)(o, name)
+			return alias(member)(o, name)
 		}
-		return o.become(name, ours, number(int64(n*1000)), name+" is "+ours+" here, and was in seconds")
+		return o.rename(name, member, number(int64(n*1000)), name+" is "+member+" here, and was in seconds")
 	}
 }
 
@@ -562,7 +566,7 @@ func bashOnly(o *object, name string) error {
 	return nil
 }
 
-// untilExit is a wish to wait for the end of a job.
+// untilExit asks whether to wait for the end of a job.
 func untilExit(o *object, name string) error {
 	yes, ok := truth(o.members[name])
 	if !ok {
@@ -572,5 +576,5 @@ func untilExit(o *object, name string) error {
 		o.drop(name, name+" is left out: nothing is waited for")
 		return nil
 	}
-	return o.become(name, "until", jsonText("exit"), name+" is until exit here")
+	return o.rename(name, "until", jsonText("exit"), name+" is until exit here")
 }
