@@ -1,6 +1,8 @@
 package files
 
 import (
+	"cmp"
+	"os"
 	"strings"
 	"testing"
 
@@ -190,5 +192,49 @@ func TestPatchChangesNothingOnError(t *testing.T) {
 	p.put("b.txt", "precious\n")
 	if _, err := call.Run(t.Context(), nil); err == nil || p.get("a.txt") != "a\n" || p.get("b.txt") != "precious\n" {
 		t.Errorf("it was deleted after it had changed: %v", err)
+	}
+}
+
+// A file that a patch moves keeps its mode: a script stays one.
+func TestPatchMoveKeepsMode(t *testing.T) {
+	p := newProject(t, Options{})
+	p.put("run.sh", "echo a\n")
+	if err := os.Chmod(p.path("run.sh"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.run("edit", in{"patch": patchOf("*** Update File: run.sh", "*** Move to: bin/go.sh", "-echo a", "+echo b")}); err != nil {
+		t.Fatal(err)
+	}
+	if mode := p.lstat("bin/go.sh").Mode & 0o7777; mode != 0o750 || p.get("bin/go.sh") != "echo b\n" {
+		t.Errorf("mode %o, %q", mode, p.get("bin/go.sh"))
+	}
+}
+
+// A patch does not delete a file that it names only by a link, and would leave the link.
+func TestPatchRemovesNoFileBehindALink(t *testing.T) {
+	for name, patch := range map[string]string{
+		"delete": patchOf("*** Delete File: link"),
+		"move":   patchOf("*** Update File: link", "*** Move to: moved", "-a", "+b"),
+		"a link in another directory, of the same name": patchOf("*** Delete File: d/file"),
+	} {
+		p := newProject(t, Options{})
+		p.put("file", "a\n")
+		p.put("d/other", "")
+		if err := cmp.Or(os.Symlink("file", p.path("link")), os.Symlink("../file", p.path("d/file")), os.Symlink("d", p.path("dir"))); err != nil {
+			t.Fatal(err)
+		}
+		_, err := p.run("edit", in{"patch": patch})
+		if err == nil || !strings.Contains(err.Error(), "is a link to "+p.path("file")) || p.get("file") != "a\n" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(p.path("moved")); err == nil {
+			t.Errorf("%s: moved exists", name)
+		}
+		if _, err := p.run("edit", in{"patch": patchOf("*** Delete File: dir/other")}); err != nil {
+			t.Errorf("%s: a file in a directory behind a link: %v", name, err)
+		}
+		if _, err := p.run("edit", in{"patch": patchOf("*** Update File: link", "-a", "+b")}); err != nil || p.get("file") != "b\n" {
+			t.Errorf("%s: an update: %v, %q", name, err, p.get("file"))
+		}
 	}
 }

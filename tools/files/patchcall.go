@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -235,6 +236,14 @@ func (c *patchCall) prepare(ctx context.Context, open func(agenttool.Path) (*tar
 	for i, step := range c.steps {
 		f := files[step.write]
 		f.patchStep, ordered[i] = step, f
+		if step.from >= 0 {
+			f.target.source = files[step.from].target
+		}
+		if step.removes {
+			if err := c.refuseLink(f.target.path); err != nil {
+				return files, err
+			}
+		}
 		if err := f.revise(ctx, read); err != nil {
 			return files, err
 		}
@@ -243,6 +252,20 @@ func (c *patchCall) prepare(ctx context.Context, open func(agenttool.Path) (*tar
 		}
 	}
 	return ordered, nil
+}
+
+// refuseLink fails if the last name of a path is a link: to remove the file behind it would remove another name than that of the patch, and
+// leave the link.
+func (c *patchCall) refuseLink(p agenttool.Path) error {
+	dir := agenttool.Path{Spelling: p.Spelling, Absolute: filepath.Dir(p.Absolute)}
+	if err := c.workspace.Locate(&dir); err != nil {
+		return err
+	}
+	if agenttool.Join(dir.Resolved, filepath.Base(p.Absolute)) == p.Resolved {
+		return nil
+	}
+	return agenttool.Failure(agenttool.InvalidArguments, "is_a_link", fmt.Sprintf(
+		"%s is a link to %s: a patch deletes and moves files, not links; name the file itself, or use the shell. Nothing was changed", p.Spelling, p.Resolved))
 }
 
 // revise computes the new content.

@@ -107,6 +107,9 @@ func (t *target) create(s *session, data []byte) error {
 	if err := temp.write(data); err != nil {
 		return err
 	}
+	if err := t.keepSource(temp.file); err != nil {
+		return err
+	}
 	if err := t.finish(s, temp); err != nil {
 		return err
 	}
@@ -134,12 +137,30 @@ func (t *target) createDirectly(s *session, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err == nil {
+		err = t.keepSource(f)
+	}
+	if err == nil {
 		err = t.syncContent(s, f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, t.dir.Remove(t.name))
 	}
 	return nil
+}
+
+// keepSource gives a new file the attributes of the file whose place it takes: all of them or, where they cannot be kept, its mode.
+func (t *target) keepSource(f *os.File) error {
+	if t.source == nil {
+		return nil
+	}
+	err := keepAttributes(f, t.source)
+	if _, lost := errors.AsType[lossError](err); lost {
+		err = unix.Fchmod(int(f.Fd()), t.source.mode()&0o777)
+	}
+	if errors.Is(err, os.ErrPermission) { // a file system without modes
+		return nil
+	}
+	return err
 }
 
 // rewrite overwrites the file in place.

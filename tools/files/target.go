@@ -33,6 +33,8 @@ type target struct {
 
 	durability Durability
 	secrets    workspace.Secrets
+
+	source *target // of a new file that takes the place of another: the other, whose attributes it keeps; else nil
 }
 
 func (t *target) close() {
