@@ -57,10 +57,13 @@ func (t *target) replace(s *session, data, old []byte) error {
 	if err := t.finish(s, temp); err != nil {
 		return err
 	}
-	if err := t.unmoved(old); err != nil {
-		return err
+	err = temp.named()
+	if err == nil {
+		if err := t.unmoved(old); err != nil { // the last thing before the rename: what another process writes in between is lost
+			return err
+		}
+		err = temp.rename(t.name)
 	}
-	err = temp.rename(t.name)
 	if errors.Is(err, syscall.EBUSY) || errors.Is(err, os.ErrPermission) {
 		return lossError("it is mounted, or its directory does not allow replacing it")
 	}
