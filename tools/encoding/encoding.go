@@ -76,8 +76,8 @@ func Names() []string {
 	return names
 }
 
-// Parse returns the encoding with a name or a synonym, in any case. head is the beginning of the file that it is said of, or empty:
-// "utf-16" is the byte order of head's mark, little endian if there is none. The error lists the names.
+// Parse returns the encoding that has a name or a synonym, whatever its letter case. head is the beginning of the file, or empty: "utf-16" is
+// the byte order of its mark, or little endian if it has none. The error lists the names.
 func Parse(name string, head []byte) (Encoding, error) {
 	wanted := strings.ToLower(strings.TrimSpace(name))
 	if wanted == "utf-16" || wanted == "utf16" {

@@ -22,8 +22,8 @@ type Recognition struct {
 	Mixed bool
 }
 
-// Said returns the recognition of a content of which somebody says that it is e. It begins with head.
-func Said(e Encoding, head []byte) Recognition {
+// Declared returns the recognition of a content that begins with head, and of which the caller knows that its encoding is e.
+func Declared(e Encoding, head []byte) Recognition {
 	mark := e.Mark()
 	return Recognition{Encoding: e, Mark: mark != "" && bytes.HasPrefix(head, []byte(mark)), Decoding: []Encoding{e}}
 }

@@ -133,11 +133,11 @@ func (c *change) remember(t *target, was *document, version string) {
 
 // outcome fills in the parts of the result that need no comparison.
 func outcome(was *document, now revision) changeResult {
-	said := encoding.Binary
-	if was.said {
-		said = was.found.Encoding
+	declared := encoding.Binary
+	if was.declared {
+		declared = was.found.Encoding
 	}
-	f, _ := inspect(now.raw, said)
+	f, _ := inspect(now.raw, declared)
 	return changeResult{
 		Path:      agenttool.SpellPath(was.path.Absolute),
 		Created:   !was.exists,

@@ -108,10 +108,10 @@ func (c *content) chunks(ctx context.Context, offset int64, use func(chunk []byt
 	return nil
 }
 
-// survey reads the whole content once, and again if its encoding is doubtful, and fills in known. said is the encoding, Binary if the
-// content tells.
-func (c *content) survey(ctx context.Context, said encoding.Encoding) error {
-	s := newSurvey(c.size, said)
+// survey reads the whole content once, and again if its encoding is doubtful, and fills in cachedSurvey. declared is the encoding that the
+// input names, Binary if it names none.
+func (c *content) survey(ctx context.Context, declared encoding.Encoding) error {
+	s := newSurvey(c.size, declared)
 	if err := c.pass(ctx, s); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (c *content) survey(ctx context.Context, said encoding.Encoding) error {
 	}
 	c.digest = s.sum()
 	if !s.doubtful {
-		c.form, c.malformed = s.form, said != encoding.Binary && s.decoder.Malformed()
+		c.form, c.malformed = s.form, declared != encoding.Binary && s.decoder.Malformed()
 		return c.settle()
 	}
 	var detector encoding.Detector
@@ -216,10 +216,10 @@ func (c *content) lastByte() byte {
 
 // document is the content of a file at one moment, and the session's knowledge of it.
 type document struct {
-	path   agenttool.Path
-	limit  int64 // maximum size in bytes
-	exists bool
-	said   bool // the input says the encoding
+	path     agenttool.Path
+	limit    int64 // maximum size in bytes
+	exists   bool
+	declared bool // the input names the encoding
 	contents
 	knowledge seen.Knowledge
 	version   string // identifies the content in a ledger
@@ -247,7 +247,7 @@ type cachedSurvey struct {
 	form    form // of the scanned bytes
 	partial bool // the file continues after the scanned bytes
 
-	malformed bool  // the encoding was said, and does not decode the content
+	malformed bool  // the encoding was declared, and does not decode the content
 	seen      int64 // number of scanned bytes
 	digest    string
 	version   string // as document.version; empty if the file changed while it was read

@@ -137,8 +137,8 @@ func (*configParser) FnmatchCase(pattern, file string) (ok bool, err error) {
 }
 
 // newText returns the content of a new file as the project wants it. Content that has CR says its line ends itself, and
-// said is the encoding that the input says, Binary if it says none.
-func (c convention) newText(content string, said encoding.Encoding) (revision, error) {
+// declared is the encoding that the input names, Binary if it names none.
+func (c convention) newText(content string, declared encoding.Encoding) (revision, error) {
 	now := revision{text: []byte(content)}
 	if c.lineEnd != "" && strings.Contains(content, "\n") && !strings.Contains(content, "\r") {
 		now.text = []byte(strings.ReplaceAll(content, "\n", c.lineEnd))
@@ -149,10 +149,10 @@ func (c convention) newText(content string, said encoding.Encoding) (revision, e
 		now.note = fmt.Sprintf("LF written as %s, as %s says", name, c.lineEndBy)
 	}
 	mark := ""
-	if c.charset != "" && said == encoding.Binary && len(content) > 0 {
+	if c.charset != "" && declared == encoding.Binary && len(content) > 0 {
 		charset, hasMark := strings.CutSuffix(c.charset, "-bom")
 		var err error
-		if said, err = parseEncoding(charset, nil); err != nil {
+		if declared, err = parseEncoding(charset, nil); err != nil {
 			return now, err
 		}
 		if hasMark && !strings.HasPrefix(content, encoding.UTF8.Mark()) {
@@ -160,11 +160,11 @@ func (c convention) newText(content string, said encoding.Encoding) (revision, e
 		}
 		now.note = addNote(now.note, c.charset+", as .editorconfig says")
 	}
-	if said == encoding.Binary {
+	if declared == encoding.Binary {
 		now.raw = now.text
 		return now, nil
 	}
-	raw, err := encodeNew(said, string(now.text))
+	raw, err := encodeNew(declared, string(now.text))
 	now.raw = append([]byte(mark), raw...)
 	return now, err
 }

@@ -14,7 +14,7 @@
 //
 //   - Encodings are those of package encoding, which has the rule by which they are recognised; the input can say another. edit and
 //     patches splice bytes: no byte outside the parts that change is written anew. write does so, too, with the parts of lines that differ.
-//     Unless the encoding is certain or said, a change is refused if it would cut a character in any encoding that the file may have.
+//     Unless the encoding is certain or declared, a change is refused if it would cut a character in any encoding that the file may have.
 //     One is refused, too, if the file would be shown in another encoding afterwards. Text with bytes that no encoding explains takes
 //     only ASCII. ISO-2022 is shown as it is, and not changed. A file with NUL characters is binary, unless it is UTF-16, and is
 //     neither shown nor edited.

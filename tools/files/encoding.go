@@ -12,49 +12,49 @@ import (
 	"toolhost/tools/encoding"
 )
 
-// parseEncoding returns the encoding that an input says, Binary if it says none. head is the beginning of the file, or nil.
+// parseEncoding returns the encoding that an input names, Binary if it names none. head is the beginning of the file, or nil.
 func parseEncoding(name string, head []byte) (encoding.Encoding, error) {
 	if name == "" {
 		return encoding.Binary, nil
 	}
-	said, err := encoding.Parse(name, head)
+	declared, err := encoding.Parse(name, head)
 	if err != nil {
-		return said, invalid("/encoding", err.Error())
+		return declared, invalid("/encoding", err.Error())
 	}
-	if mark := encoding.ByMark(head); mark.IsUTF16() && said.IsUTF16() && mark != said {
-		return said, invalid("/encoding", fmt.Sprintf("the file begins with the byte order mark of %s: leave `encoding` out", mark))
+	if mark := encoding.ByMark(head); mark.IsUTF16() && declared.IsUTF16() && mark != declared {
+		return declared, invalid("/encoding", fmt.Sprintf("the file begins with the byte order mark of %s: leave `encoding` out", mark))
 	}
-	return said, nil
+	return declared, nil
 }
 
-// decodeAs reads the document in the encoding that the input says, if it says one.
+// decodeAs reads the document in the encoding that the input names, if it names one.
 func (d *document) decodeAs(name string) error {
-	said, err := parseEncoding(name, d.raw)
-	if err != nil || said == encoding.Binary {
+	declared, err := parseEncoding(name, d.raw)
+	if err != nil || declared == encoding.Binary {
 		return err
 	}
-	found := encoding.Said(said, d.raw)
-	if at := said.FirstMalformed(found.Body(d.raw)); at >= 0 {
-		return notDecoded(d.path.Spelling, said, at+len(d.raw)-len(found.Body(d.raw)))
+	found := encoding.Declared(declared, d.raw)
+	if at := declared.FirstMalformed(found.Body(d.raw)); at >= 0 {
+		return notDecoded(d.path.Spelling, declared, at+len(d.raw)-len(found.Body(d.raw)))
 	}
-	d.form, d.found = inspect(d.raw, said)
+	d.form, d.found = inspect(d.raw, declared)
 	d.text = nil
 	if !d.form.binary {
 		d.text, _ = d.found.Text(d.raw)
 	}
-	d.said = true
+	d.declared = true
 	return nil
 }
 
-// notDecoded is the error for a file whose said encoding is not its own. at is the offset of the first byte that is no character, below 0
-// if that is not known.
-func notDecoded(name string, said encoding.Encoding, at int) error {
+// notDecoded is the error for a file that is not in the declared encoding. at is the offset of the first byte that is no character, negative if
+// it is not known.
+func notDecoded(name string, declared encoding.Encoding, at int) error {
 	place := ""
 	if at >= 0 {
 		place = fmt.Sprintf(": byte %d begins no character of it", at)
 	}
 	return agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
-		"%s is not %s%s; leave `encoding` out, or give another; nothing was changed", name, said, place)).In("/encoding")
+		"%s is not %s%s; leave `encoding` out, or give another; nothing was changed", name, declared, place)).In("/encoding")
 }
 
 // isUTF8 reports whether the bytes of the document are its text, but for a byte order mark.
@@ -69,8 +69,8 @@ func (d *document) withMark(text []byte) []byte {
 }
 
 // mayBe reports whether the document, whose encoding is not certain, may be in another one.
-func (d *document) mayBe(said encoding.Encoding) bool {
-	return d.found.Encoding.IsLegacy() && slices.Contains(d.found.Decoding, said)
+func (d *document) mayBe(declared encoding.Encoding) bool {
+	return d.found.Encoding.IsLegacy() && slices.Contains(d.found.Decoding, declared)
 }
 
 // changeable returns an error if the text of the document cannot be changed, because its encoding cannot be decoded.
@@ -86,7 +86,7 @@ func (d *document) changeable() error {
 // admits returns an error if text has characters that are not ASCII, and the file's encoding is only the last guess: bytes that no other
 // encoding explains, or UTF-8 with damaged characters.
 func (d *document) admits(text string) error {
-	if !d.found.Mixed || d.said {
+	if !d.found.Mixed || d.declared {
 		return nil
 	}
 	for _, c := range text {
@@ -153,7 +153,7 @@ func (d *document) rewrite(text []byte) ([]byte, error) {
 // for another encoding.
 func (d *document) readsAs(raw, text []byte) error {
 	found := encoding.Recognise(raw)
-	if d.said {
+	if d.declared {
 		found = d.found
 	}
 	shown, ok := found.Text(raw)
@@ -167,16 +167,16 @@ func (d *document) readsAs(raw, text []byte) error {
 
 // encodeNew returns the bytes of a whole text in an encoding that is not that of the file, or of a new file. UTF-16 gets its byte order
 // mark, by which it is recognised.
-func encodeNew(said encoding.Encoding, text string) ([]byte, error) {
-	mark := said.Mark()
-	if !said.IsUTF16() || strings.HasPrefix(text, "\ufeff") {
+func encodeNew(declared encoding.Encoding, text string) ([]byte, error) {
+	mark := declared.Mark()
+	if !declared.IsUTF16() || strings.HasPrefix(text, "\ufeff") {
 		mark = ""
 	}
-	raw, err := said.Encode([]byte(text))
+	raw, err := declared.Encode([]byte(text))
 	if missing, ok := errors.AsType[*encoding.UnencodableError](err); ok {
 		return nil, agenttool.Failure(agenttool.InvalidArguments, "encoding", fmt.Sprintf(
 			"%q (U+%04X) cannot be written in %s: nothing was changed; use other characters or another encoding",
-			missing.Rune, missing.Rune, said))
+			missing.Rune, missing.Rune, declared))
 	}
 	return append([]byte(mark), raw...), err
 }

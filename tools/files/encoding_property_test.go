@@ -135,7 +135,7 @@ func editAtRandom(t *testing.T, r *rand.Rand, written encoding.Encoding, mark bo
 	if mark {
 		writtenBody = raw[len(written.Mark()):]
 	}
-	// What is UTF-8 is UTF-8 and nothing else, and UTF-16 without a mark and without NUL is not recognised: there the encoding must be said.
+	// What is UTF-8 is UTF-8 and nothing else, and UTF-16 without a mark and without NUL is not recognised: there the encoding must be declared.
 	unknown := was.found.Encoding != written && (was.found.Encoding == encoding.UTF8 || written.IsUTF16())
 	want := bytes.Clone(raw[:len(raw)-len(body)])
 	copied := 0

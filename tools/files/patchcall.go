@@ -21,15 +21,15 @@ type patchInput struct {
 }
 
 // bindPatch checks a patch and names all paths that it touches.
-func (t editTool) bindPatch(scope agenttool.Scope, text, said string) (agenttool.Call, error) {
-	if _, err := parseEncoding(said, nil); err != nil {
+func (t editTool) bindPatch(scope agenttool.Scope, text, declared string) (agenttool.Call, error) {
+	if _, err := parseEncoding(declared, nil); err != nil {
 		return nil, err
 	}
 	sections, err := parsePatch(text)
 	if err != nil {
 		return nil, err
 	}
-	c := &patchCall{session: t.session, input: patchInput{text, said}, facts: readFacts()}
+	c := &patchCall{session: t.session, input: patchInput{text, declared}, facts: readFacts()}
 	c.facts.ReadOnly, c.facts.Reads = agenttool.No, nil
 	for _, s := range sections {
 		if err := c.add(scope, s); err != nil {
@@ -118,11 +118,11 @@ func (r addReviser) revise(_ context.Context, was *document) (revision, error) {
 	if was.exists {
 		return revision{}, existing(was)
 	}
-	said, err := parseEncoding(r.encoding, nil)
+	declared, err := parseEncoding(r.encoding, nil)
 	if err != nil {
 		return revision{}, err
 	}
-	return r.session.convention(was.path).newText(r.text, said)
+	return r.session.convention(was.path).newText(r.text, declared)
 }
 
 func existing(was *document) error {

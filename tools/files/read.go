@@ -143,18 +143,18 @@ func (c *readCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	}
 	defer f.Close()
 	held, err := openContent(f)
-	said := encoding.Binary
+	declared := encoding.Binary
 	if err == nil {
-		said, err = parseEncoding(c.input.Encoding, held.head())
+		declared, err = parseEncoding(c.input.Encoding, held.head())
 	}
 	if err == nil {
-		err = c.surveys.survey(ctx, held, c.input.reach(), said)
+		err = c.surveys.survey(ctx, held, c.input.reach(), declared)
 	}
 	if err != nil {
 		return agenttool.Output{}, ioFailure("read", c.spelling(), err)
 	}
 	if held.malformed {
-		return agenttool.Output{}, notDecoded(c.spelling(), said, -1)
+		return agenttool.Output{}, notDecoded(c.spelling(), declared, -1)
 	}
 	result := readResult{Path: c.input.Path, SizeBytes: held.size, Digest: held.digest}
 	out, err := c.show(ctx, held, result)

@@ -65,19 +65,19 @@ func (f form) lines() int64 {
 }
 
 // survey determines the form of a content that is added chunk by chunk. The first chunk must have at least three
-// bytes, if the content does. It takes a content without a byte order mark for UTF-8, unless the encoding is said; doubtful tells when
+// bytes, if the content does. It takes a content without a byte order mark for UTF-8, unless the encoding is declared; doubtful tells when
 // that is not certain.
 type survey struct {
 	form
-	said     encoding.Encoding // Binary: the content tells
+	declared encoding.Encoding // that the input names; Binary: it names none
 	doubtful bool              // the content is not UTF-8, or perhaps UTF-16 or ISO-2022: encoding.Detector decides, see settle
 	digest   hash.Hash         // nil: not wanted
 	decoder  *encoding.Decoder // nil: nothing was added yet
 }
 
 // newSurvey returns a survey of a file of size bytes.
-func newSurvey(size int64, said encoding.Encoding) *survey {
-	s := &survey{form: form{empty: true}, said: said}
+func newSurvey(size int64, declared encoding.Encoding) *survey {
+	s := &survey{form: form{empty: true}, declared: declared}
 	if size <= digestLimit {
 		s.digest = sha256.New()
 	}
@@ -93,11 +93,11 @@ func (s *survey) add(chunk []byte, last bool) bool {
 		chunk = s.begin(chunk)
 	}
 	s.count(s.decoder.Next(chunk, last)) // malformed UTF-8 is passed on: ends of lines are the same bytes in the legacy encodings
-	certain := s.said != encoding.Binary || s.encoding.IsUTF16()
+	certain := s.declared != encoding.Binary || s.encoding.IsUTF16()
 	switch {
 	case !certain:
 		s.doubtful = s.doubtful || s.binary || bytes.IndexByte(chunk, escape) >= 0 || last && s.decoder.Malformed()
-	case s.said == encoding.Binary && last && s.decoder.Malformed():
+	case s.declared == encoding.Binary && last && s.decoder.Malformed():
 		s.binary = true
 	}
 	if s.binary {
@@ -111,9 +111,9 @@ const escape = 0x1b
 
 // begin chooses the encoding by the first chunk, and returns it without a byte order mark.
 func (s *survey) begin(chunk []byte) []byte {
-	found := encoding.Said(s.said, chunk)
-	if s.said == encoding.Binary {
-		found = encoding.Said(encoding.ByMark(chunk), chunk)
+	found := encoding.Declared(s.declared, chunk)
+	if s.declared == encoding.Binary {
+		found = encoding.Declared(encoding.ByMark(chunk), chunk)
 	}
 	if found.Encoding == encoding.Binary {
 		found.Encoding = encoding.UTF8
@@ -154,11 +154,11 @@ func (s *survey) sum() string {
 	return "sha256:" + hex.EncodeToString(s.digest.Sum(nil))
 }
 
-// inspect returns the form of a content in memory, and its encodings. said is Binary if the content tells.
-func inspect(raw []byte, said encoding.Encoding) (form, encoding.Recognition) {
-	s := newSurvey(digestLimit+1, said)
+// inspect returns the form of a content in memory, and its encodings. declared is the encoding that the input names, Binary if it names none.
+func inspect(raw []byte, declared encoding.Encoding) (form, encoding.Recognition) {
+	s := newSurvey(digestLimit+1, declared)
 	s.add(raw, true)
-	found := encoding.Said(s.encoding, raw)
+	found := encoding.Declared(s.encoding, raw)
 	if !s.doubtful {
 		return s.form, found
 	}

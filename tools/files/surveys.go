@@ -47,11 +47,12 @@ func newSurveys() *surveys {
 	return &surveys{now: time.Now, size: sizes{large: digestLimit, chunk: chunkSize}}
 }
 
-// survey fills in c.known. A large UTF-8 file is only scanned up to the end of line reach and the beginning of the
-// next line. A cached survey of the same state is reused. said is the encoding, Binary if the content tells.
-func (s *surveys) survey(ctx context.Context, c *content, reach int64, said encoding.Encoding) error {
-	if c.held != nil || c.size == math.MaxInt64 || said != encoding.Binary {
-		return c.survey(ctx, said)
+// survey fills in c.cachedSurvey. A large UTF-8 file is only scanned up to the end of line reach and the beginning of the
+// next line. A cached survey of the same state is reused. declared is the encoding that the
+// input names, Binary if it names none.
+func (s *surveys) survey(ctx context.Context, c *content, reach int64, declared encoding.Encoding) error {
+	if c.held != nil || c.size == math.MaxInt64 || declared != encoding.Binary {
+		return c.survey(ctx, declared)
 	}
 	looked := s.now()
 	c.cachedSurvey = s.recall(c.identity)
@@ -60,7 +61,7 @@ func (s *surveys) survey(ctx context.Context, c *content, reach int64, said enco
 	}
 	err := s.scan(ctx, c, reach)
 	if errors.Is(err, errNotUTF8) {
-		err = c.survey(ctx, said)
+		err = c.survey(ctx, declared)
 	}
 	if err == nil && c.version != "" && !c.identity.racy(looked) {
 		s.keep(c)
@@ -71,7 +72,7 @@ func (s *surveys) survey(ctx context.Context, c *content, reach int64, said enco
 // errNotUTF8 means that a file is small or not UTF-8: it must be surveyed in one go.
 var errNotUTF8 = errors.New("not a large file in UTF-8")
 
-// scan surveys a large UTF-8 file, starting where c.known ends.
+// scan surveys a large UTF-8 file, starting where c.cachedSurvey ends.
 func (s *surveys) scan(ctx context.Context, c *content, reach int64) error {
 	seen, utf8Text := c.begun, true
 	if seen.seen == 0 {
@@ -107,7 +108,7 @@ func (s *surveys) recall(id identity) cachedSurvey {
 	return k.known
 }
 
-// keep caches c.known, and drops the least recently used survey if there are too many.
+// keep caches c.cachedSurvey, and drops the least recently used survey if there are too many.
 func (s *surveys) keep(c *content) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,15 +67,15 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 	if int64(len(in.Content)) > was.limit {
 		return revision{}, tooLarge(was.path.Spelling, int64(len(in.Content)), was.limit)
 	}
-	said, err := parseEncoding(in.Encoding, was.raw)
+	declared, err := parseEncoding(in.Encoding, was.raw)
 	if err != nil {
 		return revision{}, err
 	}
 	if len(was.raw) == 0 {
-		return in.session.convention(was.path).newText(in.Content, said)
+		return in.session.convention(was.path).newText(in.Content, declared)
 	}
-	if said != encoding.Binary && said != was.found.Encoding && !was.mayBe(said) {
-		return in.convert(was, said)
+	if declared != encoding.Binary && declared != was.found.Encoding && !was.mayBe(declared) {
+		return in.convert(was, declared)
 	}
 	if err := was.decodeAs(in.Encoding); err != nil {
 		return revision{}, err
@@ -105,7 +105,7 @@ func (in writeInput) revise(_ context.Context, was *document) (revision, error) 
 }
 
 // convert writes the content in another encoding than that of the file.
-func (in writeInput) convert(was *document, said encoding.Encoding) (revision, error) {
+func (in writeInput) convert(was *document, declared encoding.Encoding) (revision, error) {
 	if err := in.mayReplace(was); err != nil {
 		return revision{}, err
 	}
@@ -114,7 +114,7 @@ func (in writeInput) convert(was *document, said encoding.Encoding) (revision, e
 	if !was.form.binary {
 		text, note = in.fit(was)
 	}
-	raw, err := encodeNew(said, string(text))
+	raw, err := encodeNew(declared, string(text))
 	return revision{raw: raw, text: text, note: note}, err
 }
 

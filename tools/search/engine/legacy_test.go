@@ -122,7 +122,7 @@ func TestLegacyTextAndIndex(t *testing.T) {
 // TestSaidEncoding checks that a file is decoded as the caller says.
 func TestSaidEncoding(t *testing.T) {
 	e := newEngine(t, Options{})
-	for _, tc := range []struct{ text, said, expr, want string }{
+	for _, tc := range []struct{ text, declared, expr, want string }{
 		{"caf\xe9\n", "latin1", "café", "café"},
 		{"caf\xe9\n", "cp1252", "^.{4}$", "café"},
 		{"\x83\x5c\n", "shift_jis", "ソ", "ソ"},
@@ -133,10 +133,10 @@ func TestSaidEncoding(t *testing.T) {
 		{"plain\n", "big5", "^plain$", "plain"},
 	} {
 		q := storing(t, tc.expr)
-		q.Encoding = tc.said
+		q.Encoding = tc.declared
 		got := scanFile(t, e, q, tc.text)
 		if len(got.lines) != 1 || string(got.lines[0].Text) != tc.want {
-			t.Errorf("%q in %s: %+v", tc.expr, tc.said, got)
+			t.Errorf("%q in %s: %+v", tc.expr, tc.declared, got)
 		}
 	}
 }

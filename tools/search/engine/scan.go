@@ -80,7 +80,7 @@ func (s *scanner) whole(ctx context.Context, fd int, size int64) error {
 	}
 	// UTF-8 with some bad bytes: the characters that are none by the encoding in which it is shown may be meant.
 	s.beginAnew()
-	if err := s.window.decode(ctx, encoding.Said(encoding.UTF8, nil), all); err != nil {
+	if err := s.window.decode(ctx, encoding.Declared(encoding.UTF8, nil), all); err != nil {
 		return err
 	}
 	return s.inWindow(ctx)

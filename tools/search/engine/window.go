@@ -61,9 +61,9 @@ type share struct {
 }
 
 // open begins a file of size bytes. With all set, the window shows it in one piece. UTF-16 is decoded, and so is
-// everything else if said, the name of an encoding, is not empty. Of a binary file whose beginning is no text either only
+// everything else if declared, the name of an encoding, is not empty. Of a binary file whose beginning is no text either only
 // that is shown, unless a single read returns all of it. The error is errTooLarge, ctx's, or the file's.
-func (w *window) open(ctx context.Context, fd int, size int64, all bool, said string) error {
+func (w *window) open(ctx context.Context, fd int, size int64, all bool, declared string) error {
 	if w.room == nil {
 		w.room = make([]byte, 0, pieceSize+1)
 	}
@@ -76,12 +76,12 @@ func (w *window) open(ctx context.Context, fd int, size int64, all bool, said st
 	mark := encoding.ByMark(w.buf)
 	head := w.buf[:min(len(w.buf), nulSize)]
 	switch {
-	case said != "":
-		e, err := encoding.Parse(said, w.buf)
+	case declared != "":
+		e, err := encoding.Parse(declared, w.buf)
 		if err != nil {
 			return err
 		}
-		return w.decode(ctx, encoding.Said(e, w.buf), all)
+		return w.decode(ctx, encoding.Declared(e, w.buf), all)
 	case mark == encoding.UTF8:
 		w.mark = len(mark.Mark())
 	case mark.IsUTF16() || !isText(head) && mayBeUTF16(head):
@@ -90,7 +90,7 @@ func (w *window) open(ctx context.Context, fd int, size int64, all bool, said st
 			return err
 		}
 		if mark.IsUTF16() && !found.Encoding.IsText() && !bytes.HasPrefix(w.buf[2:], []byte{0, 0}) { // that would be UTF-32
-			w.malformed, found = true, encoding.Said(mark, w.buf)
+			w.malformed, found = true, encoding.Declared(mark, w.buf)
 		}
 		if found.Encoding.IsUTF16() {
 			return w.decode(ctx, found, all)
