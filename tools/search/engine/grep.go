@@ -55,16 +55,25 @@ func (e *Engine) Grep(ctx context.Context, r Root, q Query, take func(Part) bool
 
 // probe makes the query's probes on the same view. If this search used the index, it has just found which of the
 // indexed files are unchanged, so the probes need not ask again.
-func (g *grep) probe(ctx context.Context, took time.Duration) (found *Probed) {
-	for i, p := range g.query.Probes() {
-		limited, cancel := context.WithTimeout(ctx, p.limit(took))
-		next := &grep{view: g.view, query: &Query{Pattern: p.Pattern, Want: g.query.Want, Encoding: g.query.Encoding, Store: true, Limit: 1, Clip: g.query.Clip}, verified: g.indexed}
-		if !p.Pattern.Multiline() && g.query.Encoding == "" {
-			next.maybe, next.indexed = g.view.candidates(p.Pattern.Required())
+func (g *grep) probe(ctx context.Context, took time.Duration) *Probed {
+	return g.query.probe(ctx, took, func(ctx context.Context, q Query, take func(Part) bool) {
+		next := &grep{view: g.view, query: &q, verified: g.indexed}
+		if !q.Pattern.Multiline() && q.Encoding == "" {
+			next.maybe, next.indexed = g.view.candidates(q.Pattern.Required())
 		}
 		next.plan()
 		next.survey = nil
-		next.run(limited, func(part Part) bool {
+		next.run(ctx, take)
+	})
+}
+
+// probe makes the query's probes with search, one after another, until one finds a line. took is how long the search
+// without results took.
+func (q *Query) probe(ctx context.Context, took time.Duration, search func(ctx context.Context, q Query, take func(Part) bool)) (found *Probed) {
+	for i, p := range q.Probes() {
+		limited, cancel := context.WithTimeout(ctx, p.limit(took))
+		next := Query{Pattern: p.Pattern, Want: q.Want, Encoding: q.Encoding, Store: true, Limit: 1, Clip: q.Clip}
+		search(limited, next, func(part Part) bool {
 			found = part.probed(i)
 			return false
 		})
@@ -393,21 +402,11 @@ func (e *Engine) GrepFile(ctx context.Context, file *os.File, q Query, take func
 	if found || err != nil || ctx.Err() != nil || q.Probes == nil {
 		return sum, err
 	}
-	took := time.Since(began)
-	for i, probe := range q.Probes() {
-		if _, err := file.Seek(0, io.SeekStart); err != nil {
-			break // a file that cannot be read twice
+	sum.Probed = q.probe(ctx, time.Since(began), func(ctx context.Context, q Query, take func(Part) bool) {
+		if _, err := file.Seek(0, io.SeekStart); err == nil { // otherwise it cannot be read twice
+			_, _ = e.grepFile(ctx, file, q, take)
 		}
-		limited, cancel := context.WithTimeout(ctx, probe.limit(took))
-		_, _ = e.grepFile(limited, file, Query{Pattern: probe.Pattern, Encoding: q.Encoding, Store: true, Limit: 1, Clip: q.Clip}, func(p Part) bool {
-			sum.Probed = p.probed(i)
-			return false
-		})
-		cancel()
-		if sum.Probed != nil || ctx.Err() != nil {
-			break
-		}
-	}
+	})
 	return sum, nil
 }
 
