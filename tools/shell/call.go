@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/creack/pty"
 
 	"toolhost/agenttool"
+	"toolhost/classify"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
 	"toolhost/tools/shell/keep"
@@ -158,15 +158,8 @@ func (c *call) script() string {
 	return c.input.Command
 }
 
-// replacesBash reports whether bash does nothing with the line but to execute a program in its own place, which then has its own arguments
-// and one process less. A builtin is executed by a bash whose arguments show it; those that can start a program do not count.
-func (c *call) replacesBash() bool {
-	first, _, _ := strings.Cut(c.input.Command, " ")
-	return first != "" && !strings.ContainsAny(c.input.Command, ";&|<>()$`{}!\n\t'\"\\#=") && !slices.Contains(needBash, first)
-}
-
-// needBash are the words that start programs from bash, which then waits for them, and those that change its directory, which it says at its end.
-var needBash = []string{"time", "coproc", "eval", "command", "builtin", "source", ".", "trap", "exec", "fc", "cd", "pushd", "popd"}
+// replacesBash reports whether bash becomes the only program of the line at once, and is there for nothing else.
+func (c *call) replacesBash() bool { return !c.moves() && classify.ReplacesShell(c.input.Command) }
 
 // stdin returns the kind of standard input. In the foreground no person can answer, so most commands get an empty
 // input. A command that is known to ask questions gets a pipe, and so does one in the background: shell_input writes

@@ -64,6 +64,19 @@ func TestLineFromDescriptor(t *testing.T) {
 	}
 }
 
+// A line that is nothing but cd moves the session, although it is plain.
+func TestPlainLineMoves(t *testing.T) {
+	b := newBench(t, Options{})
+	if err := os.Mkdir(filepath.Join(b.dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{"cd sub", "cd 'sub'", "pushd sub"} {
+		if r := b.run(t, cmd(line)); r.Dir != filepath.Join(b.dir, "sub") {
+			t.Errorf("%s moves to %q", line, r.Dir)
+		}
+	}
+}
+
 // Lines of everyday work print and end as if they stood behind bash -c. They only read.
 func TestLineIsLikeAnArgument(t *testing.T) {
 	f, err := os.Open("../../testdata/classify/readers.txt")
