@@ -19,7 +19,8 @@ import (
 // helper is our end of a command's helper process.
 type helper struct {
 	control *net.UnixConn
-	first   bool               // it is the first process of a pid namespace
+	first   bool               // it is in the session's namespaces
+	inWorld bool               // it is the first process of no pid namespace
 	bound   chan syscall.Errno // its answer to a bind
 	lending sync.Mutex         // one loan at a time
 	lent    chan syscall.Errno // its answer to a loan
@@ -100,7 +101,7 @@ func pass(to chan<- syscall.Errno, errno string) {
 func (h *helper) kill() {
 	_ = h.control.CloseRead()
 	_ = h.control.CloseWrite()
-	if h.first {
+	if h.first && !h.inWorld {
 		h.signal(unix.SIGKILL)
 	} else {
 		h.signal(unix.SIGCONT)
@@ -115,12 +116,16 @@ func (h *helper) signal(sig syscall.Signal) {
 // pid is the helper's number, 0 when it has ended.
 func (h *helper) pid() int {
 	pid := 0
-	h.withProcess(func(fd int) {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", fd))
-		_, rest, _ := strings.Cut(string(b), "\nPid:\t")
-		line, _, _ := strings.Cut(rest, "\n")
-		pid, _ = strconv.Atoi(line)
-	})
+	h.withProcess(func(fd int) { pid = pidOf(fd) })
+	return pid
+}
+
+// pidOf is the number of the process that a pidfd stands for, 0 when it has ended.
+func pidOf(pidfd int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", pidfd))
+	_, rest, _ := strings.Cut(string(b), "\nPid:\t")
+	line, _, _ := strings.Cut(rest, "\n")
+	pid, _ := strconv.Atoi(line)
 	return max(pid, 0)
 }
 

@@ -24,6 +24,7 @@ type holder struct {
 	proxy   net.Listener // of the session's proxy, on its loopback; nil if there is none
 	sockets *sockets
 	devices *os.File // the /dev of its commands
+	world   world
 	failed  []failedLayer
 	walls   walls
 	exited  chan struct{}
@@ -131,6 +132,9 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File,
 	if err == nil {
 		h.devices, h.failed, err = h.answerDevices()
 	}
+	if err == nil {
+		h.world, err = h.answerWorld()
+	}
 	if err != nil {
 		h.close()
 		return nil, fmt.Errorf("the session's namespaces: %w", err)
@@ -155,13 +159,14 @@ func startSelf(name string, env []string, attr *syscall.SysProcAttr, files ...*o
 }
 
 // holderAttr gives the holder namespaces of its own, in which the user keeps the own uid and has the capabilities for
-// mounts, and no more. An overlay works in a directory of mode 0 with the privileges of the process that mounted it.
+// mounts, and to see which command a process belongs to, and no more. An overlay works in a directory of mode 0 with the privileges of the process that mounted it.
 func holderAttr(overlays bool) *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET,
+		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
+			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}},
-		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE},
+		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_SYS_PTRACE},
 		Setsid:      true,
 		Pdeathsig:   syscall.SIGKILL,
 	}
@@ -241,6 +246,7 @@ func (h *holder) close() {
 	if h.devices != nil {
 		h.devices.Close()
 	}
+	h.world.close()
 	h.walls.close()
 	select {
 	case <-h.exited:

@@ -123,7 +123,8 @@ func (p *Process) launch(made *plan) error {
 	if err != nil {
 		return err
 	}
-	p.helper.control = ours
+	p.helper.control, p.helper.inWorld = ours, made.world != nil
+	p.session, p.world = made.s, made.world
 	leave, err := made.s.running.join(p)
 	if err != nil {
 		ours.Close()
@@ -167,13 +168,19 @@ func startPlanned(p *plan, files []*os.File) (*os.File, error) {
 	if p.level != Full {
 		return startHelper(files)
 	}
-	flags := byte(0)
-	if p.c.Profile.Access == ReadOnly && !p.c.Profile.Loopback {
-		flags = enter.OwnNetwork
-	}
 	h, err := p.s.hold()
 	if err != nil {
 		return nil, err
+	}
+	flags := byte(0)
+	if p.c.Profile.Access == ReadOnly && !p.c.Profile.Loopback && !(p.c.Profile.Observes && p.world != nil) {
+		flags |= enter.OwnNetwork
+	}
+	if !p.workspace() {
+		flags |= enter.OwnMessages
+	}
+	if p.world == nil {
+		flags |= enter.OwnWorld
 	}
 	process, err := h.clone(flags, files)
 	if err != nil {

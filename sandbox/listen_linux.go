@@ -98,6 +98,10 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 			said = true
 		case enter.SaysListener:
 			p.serve(file)
+		case enter.SaysMounts:
+			p.mu.Lock()
+			p.mounts = parts[0]
+			p.mu.Unlock()
 		case enter.SaysStarting:
 			p.starting.Store(true)
 		case enter.SaysStarted:
@@ -140,6 +144,9 @@ func (p *Process) serve(listener *os.File) {
 	}
 	if p.helper.first {
 		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }
+	}
+	if p.world != nil {
+		judges.Direct = p.direct
 	}
 	if p.connector != nil {
 		if judges.Connect = p.connector.judge; judges.Ask != nil {

@@ -22,6 +22,7 @@ type plan struct {
 	level Level // None for a command that is not confined, else the session's
 	names names
 	space
+	world   *world   // in which the command lives; nil: in a pid namespace of its own, or none
 	network []string // variables that lead to the proxy
 	outerWall
 }
@@ -42,6 +43,15 @@ type space struct {
 // make fills the plan. The order is that of package enter: trees are held before everything becomes read-only, inner
 // places follow outer ones, privileges go last.
 func (p *plan) make() error {
+	if p.level == Full {
+		h, err := p.s.hold()
+		if err != nil {
+			return err
+		}
+		if h.world.takes(p.s.abi, p.c.Profile) {
+			p.world = &h.world
+		}
+	}
 	views, err := p.s.configs.placements(p.s.view)
 	if err != nil {
 		return err
@@ -85,6 +95,9 @@ func (p *plan) descriptors() {
 	}
 	if p.ruleset != nil {
 		p.Add(enter.Ruleset)
+	}
+	if p.world != nil {
+		p.Add(enter.World)
 	}
 	if p.c.Terminal {
 		p.Add(enter.Terminal)
@@ -130,8 +143,16 @@ func (p *plan) view() {
 	if len(p.opened.loans) > 0 {
 		p.Add(enter.LendUp)
 	}
-	p.Add(enter.Memory, "/dev/shm", "mode=1777,size=256m")
+	if p.world != nil && p.workspace() {
+		p.Add(enter.Share)
+	} else {
+		p.Add(enter.Withhold, "memory")
+		p.Add(enter.Memory, "/dev/shm", "mode=1777,size=256m")
+	}
 	p.Add(enter.Proc)
+	if p.world == nil {
+		p.Add(enter.Withhold, "processes")
+	}
 	p.layout.mount(&p.Plan)
 	p.pinHidden()
 	p.protect()
@@ -241,7 +262,9 @@ func (p *plan) filter() error {
 		notify = "notify"
 	}
 	program, err := p.s.filters.program(seccomp.Options{
-		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: notify != "",
+		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: notify != "", Shared: p.world != nil,
+		Observes: p.world != nil && p.c.Profile.Observes && !p.c.Profile.Loopback,
+		Mute:     p.world != nil && !p.workspace() && p.s.abi < signalScope,
 	})
 	if err != nil {
 		return err

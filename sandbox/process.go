@@ -8,6 +8,13 @@ type ExitState struct {
 	Alone  bool // no process that it had started was left
 }
 
+// Signaled is a signal that a process of a command got from another command of the session.
+type Signaled struct {
+	By      string // the [Command.Name] of the other
+	Signal  syscall.Signal
+	Program string // the name of the process, which it chooses
+}
+
 // Confinement describes the sandbox of a command.
 type Confinement struct {
 	Profile Access   `json:"profile"`

@@ -18,6 +18,7 @@ import (
 type Process struct {
 	helper  helper
 	command string
+	residence
 
 	milestones
 	enclosure
@@ -43,6 +44,22 @@ type supervision struct {
 	tripwire   *tripwire        // nil for a command that writes nothing
 	violations violations
 	traffic    *proxy.Traffic // nil for a command that reaches no hosts
+}
+
+// residence is where the processes of a command live, and who hears of signals that other commands send them.
+type residence struct {
+	name     string // of the command, for others
+	session  *Session
+	world    *world // nil: the command has a pid namespace of its own, or none
+	mounts   string // the name of its mount namespace, as soon as its helper has told it
+	signaled func(Signaled)
+}
+
+// livesIn reports whether a mount namespace is the command's.
+func (p *Process) livesIn(mounts string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mounts == mounts
 }
 
 // questions are put to the user while the command waits.
@@ -79,6 +96,7 @@ func newProcess(c *Command) *Process {
 		milestones: milestones{started: make(chan error, 1), exited: make(chan struct{}), gone: make(chan struct{}), silent: make(chan struct{})},
 		helper:     helper{bound: make(chan syscall.Errno, 1), lent: make(chan syscall.Errno, 1)},
 	}
+	p.name, p.signaled = c.Name, c.Signaled
 	p.violations.heard, p.ask, p.mayAsk = c.Report, c.Ask, c.MayAsk
 	return p
 }
@@ -108,8 +126,12 @@ func (p *ending) Ended() *ExitState {
 	return p.ended
 }
 
-// PID is the number of the command's helper, the ancestor of all its processes; 0 when the helper has ended.
+// PID is the number of the command's helper, the ancestor of its processes; 0 when the helper has ended.
 func (p *Process) PID() int { return p.helper.pid() }
+
+// Orphans are the processes of the command that are not below its helper, since they lost their parents: they and what is below them are
+// the rest of it.
+func (p *Process) Orphans() []int { return p.orphans() }
 
 // Violations are the refused accesses of the command so far, and, after its end, the changed protected names.
 func (p *supervision) Violations() []Violation { return p.violations.all() }

@@ -13,7 +13,7 @@ type Access string
 
 // The profiles.
 const (
-	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and has no network, but see Loopback.
+	// ReadOnly writes nothing but a private directory in memory, TMPDIR, and has no network, but see Loopback and Observes.
 	ReadOnly Access = "read_only"
 	// Workspace writes the roots, minus what is protected in them, the session's scratch, and the caches. It shares
 	// a loopback with the other commands of the session, and reaches the hosts that it was granted.
@@ -38,6 +38,9 @@ type Profile struct {
 	// Loopback gives a ReadOnly command the network of the session, with the servers of other commands and no hosts. It
 	// counts at level Full only.
 	Loopback bool
+	// Observes shows a ReadOnly command the processes and the sockets of the session. It connects to none and signals nobody. It counts at level
+	// Full only, and not beside Loopback.
+	Observes bool
 }
 
 // confined reports whether there is a sandbox.
@@ -75,6 +78,9 @@ type Command struct {
 	// Background says that no call waits for the command: beside other work it gets less of the machine than the host does.
 	Background bool
 	Note       *os.File // the writing end of a pipe, which the command gets as descriptor 3; nil for none
+
+	Name     string         // by which results of other commands call it
+	Signaled func(Signaled) // told when another command of the session has sent a process of this one a signal; may be nil
 
 	Report func(Violation) // told of each when it happens, from several goroutines; may be nil
 

@@ -36,12 +36,14 @@ func Promises() []Promise {
 		{"network", "it reaches no network, but for the session's loopback and granted hosts at level full", every, []string{"network", "families of sockets"}},
 		{"hosts", "granted hosts are reached by name, through a proxy that checks names and addresses", full, []string{"proxy"}},
 		{"sockets", "local sockets of other programs are not used", every, []string{"local sockets", "abstract sockets and displays"}},
-		{"signals", "processes of others get no signal", every, []string{"processes"}},
-		{"processes", "processes, memory and temporary files of others do not show", full, []string{"processes", "temporary files of others"}},
+		{"signals", "processes outside of the session get no signal", every, []string{"processes"}},
+		{"apart", "commands do not reach into each other's memory, descriptors and limits, and no signal reaches what holds them", full,
+			[]string{"TestWorldHasWalls", "TestKillAll"}},
+		{"processes", "processes, memory and temporary files outside of the session do not show", full, []string{"processes", "temporary files of others"}},
 		{"privileges", "it has no privilege and gets none", every, []string{"privileged calls", "namespaces", "mounts"}},
 		{"environment", "keys in toolhost's environment do not reach it", every, []string{"the environment of toolhost"}},
 		{"bounds", "processes, memory and scratch are bounded, and it cannot hold up others by a lease on a file", every, []string{"TestBounds", "a lease", "bounds"}},
-		{"end", "all that it started ends with the session", every, []string{"processes", "TestKill"}},
+		{"end", "all that it started ends with the session", every, []string{"processes", "TestKill", "TestBombsEnd"}},
 		{"ghosts", "nothing is made on the disk for the sandbox's sake, and nothing is left", full, []string{"ghosts"}},
 	}
 }

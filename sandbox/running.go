@@ -13,7 +13,8 @@ const patience = 20 * time.Second
 type running struct {
 	mu     sync.Mutex
 	closed bool
-	all    map[*Process]bool
+	all    map[*Process]int // with the number of each
+	began  int
 	left   sync.WaitGroup // one for each
 }
 
@@ -25,9 +26,10 @@ func (r *running) join(p *Process) (leave func(), err error) {
 		return nil, os.ErrClosed
 	}
 	if r.all == nil {
-		r.all = map[*Process]bool{}
+		r.all = map[*Process]int{}
 	}
-	r.all[p] = true
+	r.began++
+	r.all[p] = r.began
 	r.left.Add(1)
 	return func() {
 		r.mu.Lock()
@@ -35,6 +37,19 @@ func (r *running) join(p *Process) (leave func(), err error) {
 		delete(r.all, p)
 		r.left.Done()
 	}, nil
+}
+
+// inMounts returns the one whose processes have a mount namespace, nil if there is none.
+func (r *running) inMounts(name string) *Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var latest *Process // a name may be another's as soon as the helper that had it has ended
+	for p, began := range r.all {
+		if name != "" && p.livesIn(name) && (latest == nil || began > r.all[latest]) {
+			latest = p
+		}
+	}
+	return latest
 }
 
 // count returns how many processes run.

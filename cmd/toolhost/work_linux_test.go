@@ -32,6 +32,8 @@ type work struct {
 
 	alone bool // each step also runs by itself, in toolhost sandbox
 	users bool // also run as an ordinary user
+
+	ordinary bool // not as root, whom a program of it refuses
 }
 
 // step is one call and what is expected of it.
@@ -389,7 +391,7 @@ func TestWork(t *testing.T) {
 	t.Run("all", func(t *testing.T) { // ends when all have ended, before the place goes
 		for i, w := range slices.Concat(gitWork(), approvedWork(), sessionWork(), toolchainWork(), systemWork()) {
 			users := w.users && os.Getuid() == 0
-			if long() || !users { // the session of an ordinary user shows as much
+			if (long() || !users) && !(w.ordinary && os.Getuid() == 0) { // the session of an ordinary user shows as much
 				t.Run(w.name, func(t *testing.T) { p.run(t, w) })
 			}
 			if w.alone && (long() || i%3 == 0) { // the ordinary form does a third by itself: the sandbox is that of a session

@@ -81,7 +81,47 @@ E`, want: "^b'x'\nb'y'\nb'x'\nb'y'$"},
 		{name: "kill of what an earlier call started", steps: []step{
 			{in: `sh -c 'while [ ! -e stop ]; do sleep 0.05; done; echo stopped > f' >/dev/null 2>&1 & echo $! > pid`},
 			{in: `kill "$(cat pid)"; sleep 0.1; touch stop; sleep 0.3; cat f || echo killed`,
-				want: "^killed$", finding: "each command has processes of its own"},
+				want: "^killed$"},
+		}},
+		{name: "a process is seen and ended by later calls", needs: "ps pgrep pkill", users: true, steps: []step{
+			{in: `sleep 98762 & echo $! > pid`, want: "goes on as job"},
+			{in: `ps -o args= -p "$(cat pid)"; pgrep -f 'sleep 9876[2]' | diff - pid && kill -0 "$(cat pid)" && echo alive > seen; cat seen`,
+				want: "^sleep 98762\nalive$"},
+			{in: `pkill -f 'sleep 98762'; sleep 0.3; kill -0 "$(cat pid)" 2> err || echo gone`, want: "^gone$"},
+			{in: `@shell_output {"job":"j1"}`, want: `has ended: exit status 0|SIGTERM`},
+		}},
+		{name: "a taken port names its job", needs: "python3 ss lsof", users: true, steps: []step{
+			{in: `python3 -u -m http.server --bind 127.0.0.1 8124 >log 2>&1 &
+				for i in $(seq 1200); do grep -q Serving log && break; sleep 0.05; done; echo up`, want: "^up$"},
+			{in: `python3 -m http.server --bind 127.0.0.1 8124`, fails: true,
+				want: `listening in this session: 127.0.0.1:8124 is job j1, PID \d+: python3 -u -m http.server`},
+			{in: `ss -ltn`, want: `8124(.|\n)*is job j1, PID`},
+			{in: `lsof -i -P -n`, fails: true, want: `is job j1, PID`},
+		}},
+		{name: "PostgreSQL over many calls", needs: "psql", users: true, ordinary: true, steps: []step{
+			{in: `d=$(ls -d /usr/lib/postgresql/*/bin | tail -1); ln -s "$d" bin; bin/initdb -D data -A trust > log && echo made`, want: "^made$"},
+			{in: `bin/pg_ctl -D data -o "-k /tmp -p 5999 -c max_connections=10 -c shared_buffers=4MB" -l serverlog -w -t 120 start`, want: "^server started$"},
+			{in: `bin/pg_ctl -D data status && touch x`, want: `^pg_ctl: server is running \(PID: \d+\)`},
+			{in: `psql -qAt -h /tmp -p 5999 -d postgres -c "create table t(a int)" -c "insert into t select generate_series(1,20000)" &&
+				psql -qAt -h /tmp -p 5999 -d postgres -c "select count(*) from t"`, want: "^20000$"},
+			{in: `bin/pg_ctl -D data -o "-k /tmp -p 5998" -l second -w -t 60 start; cat second`, want: `lock file "postmaster.pid" already exists`},
+			{in: `bin/pg_ctl -D data -m fast -w -t 120 stop`, want: "^server stopped$"},
+			{in: `bin/pg_ctl -D data status; touch x`, want: "no server running"},
+			{in: `bin/pg_ctl -D data -o "-k /tmp -p 5999 -c shared_buffers=4MB" -l serverlog -w -t 120 start && psql -qAt -h /tmp -p 5999 -d postgres -c "select count(*) from t"`,
+				want: "^20000$"},
+			{in: `bin/pg_ctl -D data -m immediate -w -t 120 stop`, want: "^server stopped$"},
+		}},
+		{name: "redis with a pid file", needs: "redis-server redis-cli", users: true, steps: []step{
+			{in: `redis-server --port 6399 --bind 127.0.0.1 --save "" --daemonize yes --pidfile "$PWD/redis.pid" --dir "$PWD" > log
+				for i in $(seq 1200); do redis-cli -p 6399 ping 2>&1 | grep -q PONG && break; sleep 0.05; done; echo up`, want: "^up$"},
+			{in: `redis-cli -p 6399 set a 41; redis-cli -p 6399 incr a`, want: "^42$"},
+			{in: `redis-server --port 6399 --bind 127.0.0.1 --save "" --dir "$PWD"`, fails: true, want: `6399 is job j1, PID`},
+			{in: `kill "$(cat redis.pid)"; for i in $(seq 1200); do [ -e redis.pid ] || break; sleep 0.05; done; ls redis.pid`, fails: true, want: "No such file"},
+		}},
+		{name: "tmux over calls", needs: "tmux", users: true, steps: []step{
+			{in: `SHELL=/bin/sh tmux -S "$PWD/t" -f /dev/null new-session -d -s w sh && tmux -S "$PWD/t" send-keys -t w 'echo hi-$((1+1))' Enter && echo begun`, want: "^begun$"},
+			{in: `for i in $(seq 1200); do tmux -S "$PWD/t" capture-pane -p -t w | grep -q '^hi-2' && break; sleep 0.05; done; tmux -S "$PWD/t" capture-pane -p -t w`, want: "^hi-2$"},
+			{in: `tmux -S "$PWD/t" kill-server; sleep 0.3; tmux -S "$PWD/t" ls`, fails: true, want: "no server running|No such file"},
 		}},
 		{name: "a unix socket in /tmp and in the workspace, between calls", needs: "python3", users: true, steps: []step{
 			{in: `cat > serve.py <<'E'

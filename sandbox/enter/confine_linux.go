@@ -106,6 +106,9 @@ func (h *helper) filter(program string, notify bool) syscall.Errno {
 		code  *byte
 	}{uint16(len(code) / instruction), unsafe.SliceData(code)}
 	flags := uintptr(0)
+	if h.notify = notify; h.pids != 0 {
+		notify = true // it tells when the last process of the command has ended
+	}
 	if notify {
 		flags = newListener | waitKillable // only a deadly signal interrupts a call whose name is being looked at
 	}

@@ -54,6 +54,8 @@ func devices(count int) syscall.Errno {
 	for i := range count {
 		makeDirs(BuildPlace(i))
 	}
+	makeDirs(worldProc)
+	makeDirs(worldMemory)
 	return furnish()
 }
 

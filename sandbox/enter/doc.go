@@ -4,15 +4,19 @@
 // before packages that take time. It therefore imports next to nothing (a test lists the imports), and makes its
 // system calls itself.
 //
-// The holder is the first process of a session's namespaces (user, network, pid, mount). It decides nothing: it carries out
+// The holder is the first process of a session's namespaces (user, network, pid, IPC, mount). It decides nothing: it carries out
 // the plan of the session, which builds the common view of all commands, and for each message of the host it starts one helper in
-// namespaces of its own, and passes back a descriptor of that process. When its socket closes it exits, and the kernel ends
+// a mount namespace of its own, and passes back a descriptor of that process. When its socket closes it exits, and the kernel ends
 // everything that lives in the session.
 //
-// The helper carries out a [Plan] and starts the command. As the first process of its pid namespace, or without one as the
-// subreaper of the command's processes, it then reaps, passes on signals, tells the host how the command ended, and
-// stays until all processes of the command have ended. When the control socket closes it ends them: with a pid namespace
-// the kernel does that, and otherwise the helper kills its descendants until none is left.
+// The commands of a session live in a second pid namespace, below the holder's: the world. Its first process (argv[0] is [ReaperName]) does nothing
+// but to be there. Holder and helpers are not in it, so that no number that a command can name means one of them.
+//
+// The helper carries out a [Plan] and starts the command. It then passes on signals, tells the host how the command ended, and stays until all
+// processes of the command have ended, which the filter's listener tells. When the control socket closes it ends them: all that have the command's mount
+// namespace, which a command cannot leave, until none is left; the holder does that for a helper that was killed. Where the session has no world,
+// the helper is the first process of a pid namespace, or without one the subreaper of the command's processes, and reaps
+// them. It ends them through the kernel, or by killing its descendants until none is left.
 //
 // Of a command that is confined, only the thread that starts the command is restricted, and the command inherits that. The
 // first thread is not: Landlock keeps the command from signalling processes outside. The host makes the ruleset, with
@@ -25,6 +29,7 @@ package enter
 const (
 	HolderName = "toolhost-holder"
 	HelperName = "toolhost-sandbox"
+	ReaperName = "toolhost-session"
 	ProbeName  = "toolhost-probe" // a command that tries to read ProbeSecret and to create a file where it starts
 )
 
@@ -48,6 +53,7 @@ const ExitSetup = 125
 // The messages of a helper to the host, by their first byte.
 const (
 	SaysFailed   = 'F' // op NUL argument NUL errno: the sandbox was not made
+	SaysMounts   = 'W' // name: of the command's mount namespace, by which its processes are known in the session's world
 	SaysListener = 'L' // with the descriptor of the filter's listener
 	SaysStarting = 'B' // the command may run from here on
 	SaysStarted  = 'S' // the command runs
@@ -74,9 +80,11 @@ const (
 // and those of Note and Ruleset where the plan has them. The holder answers with the decimal errno, "0" with a descriptor of
 // the helper's process.
 const (
-	OwnNetwork = 1 << iota // the helper gets the empty network namespace
-	MakeSocket             // no helper, and no descriptors: the answer has a TCP socket in the session's network, which does not block
-	SocketSix              // of IPv6
-	CloneTree              // no helper; path NUL dev NUL ino follow: the answer has a detached, writable copy of the mount there
-	DropName               // no helper; place NUL name follow: remove what SayShow has made there
+	OwnNetwork  = 1 << iota // the helper gets the empty network namespace
+	OwnWorld                // the helper is the first process of a pid namespace of its own, and has an IPC namespace of its own
+	OwnMessages             // it has an IPC namespace of its own
+	MakeSocket              // no helper, and no descriptors: the answer has a TCP socket in the session's network, which does not block
+	SocketSix               // of IPv6
+	CloneTree               // no helper; path NUL dev NUL ino follow: the answer has a detached, writable copy of the mount there
+	DropName                // no helper; place NUL name follow: remove what SayShow has made there
 )

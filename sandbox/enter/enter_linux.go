@@ -17,6 +17,8 @@ func init() {
 		syscall.Exit(0)
 	case ProbeName:
 		probe()
+	case ReaperName:
+		reapSession()
 	case HelperName:
 		help()
 		syscall.Exit(0)

@@ -15,8 +15,11 @@ type helper struct {
 	nicer    bool // than the host
 	limits
 	ruleset  int
-	listener int
+	listener int  // of the filter; -1: there is none
+	notify   bool // the host serves the listener
 	first    bool // the first process of a pid namespace
+	pids     int  // the pid namespace of the session, in which the command lives; 0: in the helper's
+	members  members
 }
 
 // limits are the limits of the command.
@@ -47,6 +50,16 @@ func help() {
 	if plan[0].Op == Ruleset {
 		last++
 		h.ruleset, plan = last, plan[1:]
+	}
+	if plan[0].Op == World {
+		h.pids, h.view.proc = last+1, last+2
+		last += 2
+		plan = plan[1:]
+		var errno syscall.Errno
+		h.members.proc = h.view.proc
+		if h.members.mounts, errno = mountsOf(h.view.proc, "self"); errno != 0 {
+			h.fail(Step{Op: World}, errno)
+		}
 	}
 	closeAbove(last)
 	if errno := prctl(prSetChildSubreaper, 1, 0); errno != 0 && !h.first {
@@ -80,7 +93,15 @@ func (h *helper) confineThread(plan Plan) {
 // startAndReap starts the command from a thread of its own, whose sandbox and priority the command inherits.
 func (h *helper) startAndReap(plan Plan) {
 	runtime.LockOSThread()
-	reap(h.carryOut(plan))
+	if h.pids == 0 {
+		reap(h.carryOut(plan))
+		return
+	}
+	if errno := enterPIDs(h.pids); errno != 0 {
+		h.fail(Step{Op: World}, errno)
+	}
+	syscall.Close(h.pids)
+	go h.reapInWorld(h.carryOut(plan), syscall.Gettid()) // the thread ends here, and with it the last of us that has the filter
 }
 
 // closeAbove leaves nothing open above a descriptor, and nothing above the command's own three that another program gets.
@@ -160,8 +181,13 @@ func (h *helper) run(s Step) (command int) {
 	if errno := h.restrict(); errno != 0 {
 		h.fail(Step{Op: Ruleset}, errno)
 	}
-	if h.listener >= 0 {
+	if h.pids != 0 {
+		say(SaysMounts, -1, h.members.mounts)
+	}
+	if h.listener >= 0 && h.notify {
 		say(SaysListener, h.listener)
+	}
+	if h.listener >= 0 && h.pids == 0 {
 		syscall.Close(h.listener)
 	}
 	say(SaysStarting, -1)
@@ -187,6 +213,9 @@ func (h *helper) begin(s Step) (int, error) {
 	attr := &syscall.ProcAttr{Env: h.environ, Files: h.files, Sys: &syscall.SysProcAttr{
 		Setsid: !h.terminal, Foreground: h.terminal, Ctty: 0, Pdeathsig: syscall.SIGKILL, Ptrace: len(h.bounds) > 0,
 	}}
+	if h.pids != 0 {
+		attr.Sys.Pdeathsig = 0 // it would come when this thread ends; the holder sees to it
+	}
 	pid, err := syscall.ForkExec(s.Args[0], s.Args[1:], attr)
 	if attr.Sys.Ptrace && err == syscall.EPERM { // the filter, or the machine
 		attr.Sys.Ptrace = false

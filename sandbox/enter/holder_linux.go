@@ -28,7 +28,10 @@ func hold() {
 	syscall.Close(listener)
 	answerSockets()
 	answerDevices(failed)
-	h := holder{lonely: make(chan lonelyStart)}
+	h := holder{lonely: make(chan lonelyStart), helpers: map[int]mounts{}}
+	w, errno := makeWorld()
+	answerWorld(w, errno)
+	h.world = w
 	h.changed = sync.NewCond(&h.mu)
 	go h.reap()
 	go h.cutOff()
@@ -71,15 +74,18 @@ func buildPlaces() (failed string) {
 type holder struct {
 	mu          sync.Mutex
 	changed     *sync.Cond
-	startResult int // how many helpers so far
+	startResult int            // how many helpers so far
+	helpers     map[int]mounts // of those whose commands are in the world, by their numbers
+	world       world
 
 	lonely chan lonelyStart // served by a thread whose network is empty
 }
 
 // lonelyStart is a helper to be started without a network.
 type lonelyStart struct {
-	fds  []int
-	done chan started
+	flags byte
+	fds   []int
+	done  chan started
 }
 
 type started struct {
@@ -98,15 +104,15 @@ func (h *holder) cutOff() {
 			s.done <- started{-1, errno}
 			continue
 		}
-		process, errno := h.start(s.fds)
+		process, errno := h.start(s.flags, s.fds)
 		s.done <- started{process, errno}
 	}
 }
 
 // startLonely has the thread without a network start a helper.
-func (h *holder) startLonely(fds []int) (int, syscall.Errno) {
+func (h *holder) startLonely(flags byte, fds []int) (int, syscall.Errno) {
 	done := make(chan started)
-	h.lonely <- lonelyStart{fds, done}
+	h.lonely <- lonelyStart{flags, fds, done}
 	s := <-done
 	return s.process, s.errno
 }
@@ -131,7 +137,7 @@ func (h *holder) serve() {
 			if b[0]&OwnNetwork != 0 {
 				start = h.startLonely
 			}
-			process, errno := start(fds)
+			process, errno := start(b[0], fds)
 			answer(errno, process)
 			if process >= 0 {
 				syscall.Close(process)
@@ -160,16 +166,25 @@ func carryOut(flags byte, message string) {
 }
 
 // start clones a helper. The descriptors are control, plan, stdin, stdout, stderr, and where the plan wants it another.
-func (h *holder) start(fds []int) (process int, errno syscall.Errno) {
-	const clone = syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS
+func (h *holder) start(flags byte, fds []int) (process int, errno syscall.Errno) {
 	process = -1
+	clone := uintptr(syscall.CLONE_NEWNS)
+	if flags&OwnMessages != 0 {
+		clone |= syscall.CLONE_NEWIPC
+	}
+	if flags&OwnWorld != 0 {
+		clone |= syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	files := []uintptr{uintptr(fds[2]), uintptr(fds[3]), uintptr(fds[4]), uintptr(fds[0]), uintptr(fds[1])}
 	for _, fd := range fds[5:] {
 		files = append(files, uintptr(fd))
 	}
-	_, err := syscall.ForkExec("/proc/self/exe", []string{HelperName}, &syscall.ProcAttr{
+	if flags&OwnWorld == 0 {
+		files = append(files, uintptr(h.world.pids), uintptr(h.world.proc))
+	}
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{HelperName}, &syscall.ProcAttr{
 		Env:   HelperEnv(),
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Cloneflags: clone, Setsid: true, PidFD: &process, Pdeathsig: syscall.SIGKILL},
@@ -177,6 +192,9 @@ func (h *holder) start(fds []int) (process int, errno syscall.Errno) {
 	if err != nil {
 		errno, _ = err.(syscall.Errno)
 		return -1, errno
+	}
+	if flags&OwnWorld == 0 {
+		h.helpers[pid] = holdMounts(h.world.proc, pid)
 	}
 	h.startResult++
 	h.changed.Signal()
@@ -189,7 +207,12 @@ func (h *holder) reap() {
 		h.mu.Lock()
 		seen := h.startResult
 		h.mu.Unlock()
-		if _, err := syscall.Wait4(-1, nil, 0, nil); err != syscall.ECHILD {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil)
+		if err == nil {
+			h.ended(pid, status)
+		}
+		if err != syscall.ECHILD {
 			continue
 		}
 		h.mu.Lock()
@@ -198,6 +221,36 @@ func (h *holder) reap() {
 		}
 		h.mu.Unlock()
 	}
+}
+
+// ended forgets a helper. One that was killed has left its command, which ends with it.
+func (h *holder) ended(pid int, status syscall.WaitStatus) {
+	if pid == h.world.first {
+		syscall.Exit(0) // and with it all that lived there
+	}
+	h.mu.Lock()
+	of, ok := h.helpers[pid]
+	delete(h.helpers, pid)
+	h.mu.Unlock()
+	if !ok {
+		return
+	}
+	if !status.Signaled() {
+		syscall.Close(of.held)
+		return
+	}
+	left, looks := members{h.world.proc, of.name}, 0
+	go func() { // ends when two looks have found nobody
+		left.end(func() bool {
+			found := 0
+			left.each(func(int) { found++ }, func(int) {})
+			if looks++; found > 0 {
+				looks = 0
+			}
+			return looks > 2
+		})
+		syscall.Close(of.held)
+	}()
 }
 
 func exitHolder(errno syscall.Errno, of ...string) {

@@ -59,6 +59,23 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 		return lock(s.Args[0]), true
 	case Proc:
 		return v.mountProc(), true
+	case Withhold:
+		const detach = 2
+		built := worldMemory
+		if s.Args[0] == "processes" {
+			built = worldProc
+		}
+		errno, _ := syscall.Unmount(built, detach).(syscall.Errno)
+		if errno == syscall.EINVAL { // the session has none
+			errno = 0
+		}
+		return errno, true
+	case Share:
+		errno := show(worldMemory, "/dev/shm")
+		if errno == 0 {
+			errno = reopen("/dev/shm")
+		}
+		return errno, true
 	}
 	return 0, false
 }
@@ -244,8 +261,12 @@ func (v *view) mask(at int) syscall.Errno {
 }
 
 // mountProc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and
-// a command of root needs no privilege to write them. The helper keeps a writable one for itself, to set priorities.
+// a command of root needs no privilege to write them. The helper keeps a writable one for itself, to set priorities. In the session's world,
+// where the holder has passed it one, the command sees the session's.
 func (v *view) mountProc() syscall.Errno {
+	if v.proc != 0 {
+		return show(worldProc, "/proc")
+	}
 	tree, errno := newMount("proc", "", attrReadOnly|attrNoSuid|attrNoDev|attrNoExec)
 	if errno != 0 {
 		return errno

@@ -19,6 +19,7 @@ type Op string
 const (
 	Note       Op = "note"       // the command gets another descriptor, 3, which came behind the plan
 	Ruleset    Op = "landlock"   // the command is restricted by the Landlock ruleset whose descriptor came last
+	World      Op = "world"      // the command lives in the session's pid namespace: its descriptor, and one of a /proc, come last
 	Terminal   Op = "terminal"   // stdin becomes the controlling terminal
 	Hold       Op = "hold"       // path, dev, ino: keep the tree at path as it is now, for Place
 	ReadOnly   Op = "read-only"  // everything that is mounted
@@ -37,7 +38,9 @@ const (
 	LendUp     Op = "lend-up"    // mount the lent trees where Memory covers them
 	LendAt     Op = "lend-at"    // path: where the command sees them, in a file system of the sandbox's own
 	Lock       Op = "lock"       // path: the mount there becomes read-only, those below it stay
-	Proc       Op = "proc"       // show the processes of the sandbox only
+	Proc       Op = "proc"       // show the processes of the sandbox only, or of the session
+	Share      Op = "share"      // show the memory that the session's commands share
+	Withhold   Op = "withhold"   // "memory" or "processes": do not show the session's
 	Loopback   Op = "loopback"   // bring lo up
 	Streams    Op = "streams"    // be sure that they are no way around the mounts
 	Directory  Op = "directory"  // path, dev, ino: the working directory

@@ -22,6 +22,29 @@ func reap(command int) {
 	}
 }
 
+// reapInWorld is reap for a command of the session's world. Processes that lose their parents there become the session's, so that the filter,
+// which nobody can leave, tells when the last one has ended.
+func (h *helper) reapInWorld(command, thread int) {
+	var status syscall.WaitStatus
+	for {
+		pid, err := syscall.Wait4(command, &status, 0, nil)
+		if err == nil && pid == command && !status.Stopped() || err != nil && err != syscall.EINTR {
+			break
+		}
+	}
+	for syscall.Tgkill(syscall.Getpid(), thread, 0) == nil {
+		runtime.Gosched()
+	}
+	left := "1"
+	if hungUp(h.listener, 0) {
+		left = "0"
+	}
+	say(SaysEnded, -1, strconv.Itoa(int(status)), left)
+	hungUp(h.listener, -1)
+	h.members.awaitEnd()
+	syscall.Exit(0)
+}
+
 // others is 1 if a process of the command is left, else 0.
 func others() int {
 	for {
@@ -79,6 +102,10 @@ func (h *helper) end() {
 	if h.first {
 		syscall.Exit(ExitSetup)
 	}
+	if h.pids != 0 {
+		h.members.end(func() bool { return h.listener >= 0 && hungUp(h.listener, 0) })
+		return // reapInWorld ends us
+	}
 	for pause, untouchable := 1, 0; untouchable < hopeless; pause = min(2*pause, longest) {
 		sent, refused := 0, 0
 		for range burst {
@@ -98,6 +125,10 @@ func (h *helper) end() {
 func (h *helper) signal(sig syscall.Signal) {
 	if h.first {
 		_ = syscall.Kill(-1, sig) // all but this one, in this pid namespace
+		return
+	}
+	if h.pids != 0 {
+		h.members.signal(sig)
 		return
 	}
 	signalBelow(sig)
@@ -161,10 +192,14 @@ func (h *helper) look(b bounds) (pause int64) {
 
 // used counts the processes of the command, and the bytes of memory that are theirs.
 func (h *helper) used() (processes, memory int) {
-	page := syscall.Getpagesize()
+	page, proc := syscall.Getpagesize(), atFDCWD
 	count := func(pid int) {
 		processes++
-		text := readAll("/proc/" + strconv.Itoa(pid) + "/statm") // size resident shared …
+		path := strconv.Itoa(pid) + "/statm" // size resident shared …
+		if proc == atFDCWD {
+			path = "/proc/" + path
+		}
+		text := readAllAt(proc, path)
 		var fields [3]string
 		for i := range fields {
 			end := index(text, ' ')
@@ -178,6 +213,11 @@ func (h *helper) used() (processes, memory int) {
 				count(pid)
 			}
 		}
+		return processes, memory
+	}
+	if h.pids != 0 {
+		proc = h.members.proc
+		h.members.each(count, func(int) {})
 		return processes, memory
 	}
 	eachBelow(func(c child) bool {

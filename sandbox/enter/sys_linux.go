@@ -75,6 +75,18 @@ func at(nr uintptr, dir int, path string, args ...uintptr) (int, syscall.Errno) 
 	return int(r), errno
 }
 
+// executable returns a descriptor of a new file in memory that may be executed, also where the machine wants that to be said.
+func executable(name string) (int, syscall.Errno) {
+	const closeOnExec, exec = 1, 0x10
+	n := cString(name)
+	defer runtime.KeepAlive(n)
+	fd, _, errno := syscall.Syscall(sysMemfdCreate, uintptr(unsafe.Pointer(n)), closeOnExec|exec, 0)
+	if errno == syscall.EINVAL { // a kernel before 6.3
+		fd, _, errno = syscall.Syscall(sysMemfdCreate, uintptr(unsafe.Pointer(n)), closeOnExec, 0)
+	}
+	return int(fd), errno
+}
+
 // memoryFile returns a descriptor of a new file in memory, which programs do not inherit.
 func memoryFile(name string) (int, syscall.Errno) {
 	const closeOnExec = 1

@@ -147,8 +147,11 @@ func readTask(pid int) (task, bool) {
 }
 
 // readAll reads a file of /proc, "" if it cannot.
-func readAll(path string) string {
-	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+func readAll(path string) string { return readAllAt(atFDCWD, path) }
+
+// readAllAt is readAll for a path that begins in a directory.
+func readAllAt(dir int, path string) string {
+	fd, err := syscall.Openat(dir, path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}
@@ -170,6 +173,16 @@ func readAll(path string) string {
 // numbers lists the names in a directory that are numbers.
 func numbers(dir string) []int {
 	fd, err := syscall.Open(dir, syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer syscall.Close(fd)
+	return numbersAt(fd)
+}
+
+// numbersAt is numbers for an open directory, which may be one that was opened as a place.
+func numbersAt(dir int) []int {
+	fd, err := syscall.Openat(dir, ".", syscall.O_RDONLY|syscall.O_DIRECTORY|syscall.O_CLOEXEC, 0)
 	if err != nil {
 		return nil
 	}

@@ -21,6 +21,7 @@ type Listener struct {
 	conn   syscall.RawConn
 	judges Judges
 	calls  map[int32]call
+	direct map[int32]directed
 	root   rootDir
 	helpers
 	ending
@@ -57,6 +58,7 @@ func Serve(fd int, judges Judges) (*Listener, error) {
 		file:   os.NewFile(uintptr(fd), "seccomp listener"),
 		judges: judges,
 		calls:  callsOf(runtime.GOARCH),
+		direct: directedCalls(runtime.GOARCH),
 		root:   rootDir{fd: -1},
 		ending: ending{done: make(chan struct{})},
 	}
@@ -134,6 +136,12 @@ func (l *Listener) quick(fd int) (*notification, error) {
 		if n == nil {
 			continue
 		}
+		if c, ok := l.direct[n.data.nr]; ok {
+			if err := l.judgeDirected(n, c); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if !l.lacksTerminal(n) {
 			return n, nil
 		}
@@ -141,6 +149,26 @@ func (l *Listener) quick(fd int) (*notification, error) {
 			return nil, err
 		}
 	}
+}
+
+// judgeDirected answers a call that acts on a process by its number.
+func (l *Listener) judgeDirected(n *notification, c directed) error {
+	verdict := Verdict(unix.EPERM)
+	if l.judges.Direct != nil {
+		d := Directed{PID: int(n.pid), Call: c.name, Target: int(int32(n.data.args[c.target]))}
+		if c.name == "kill" {
+			d.Signal = int(int32(n.data.args[1]))
+		}
+		verdict = l.judges.Direct(d)
+	}
+	switch verdict {
+	case Continue:
+		const flagContinue = 1
+		return l.send(response{id: n.id, flags: flagContinue})
+	case Done:
+		verdict = Allow
+	}
+	return l.answer(n, verdict)
 }
 
 // lacksTerminal reports whether a call opens /dev/tty of a process that has none, as every shell does when it starts.
@@ -161,6 +189,9 @@ func (l *Listener) lacksTerminal(n *notification) bool {
 func (l *Listener) take(w *worker, n *notification) error {
 	if n.data.nr == unix.SYS_CONNECT {
 		return l.connects.begin(connecting{n: *n})
+	}
+	if c, ok := l.direct[n.data.nr]; ok {
+		return l.judgeDirected(n, c)
 	}
 	c, known := l.calls[n.data.nr]
 	if !known { // a call whose names are at unknown places

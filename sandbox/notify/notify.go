@@ -109,9 +109,21 @@ type Judges struct {
 	// Ask is called, while Names is held, for a call that was allowed and that failed since a mount is read-only, and for one whose verdict is
 	// Pause. Its question is put while the call waits, and then the call is made and judged anew. nil: the call fails, as it does where Ask is nil.
 	Ask func(Attempt) Question
+	// Direct judges a call that names a process or thread by its number. Several goroutines call it at once; it must not
+	// block. Without it all fail with EPERM.
+	Direct func(Directed) Verdict
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex
+}
+
+// Directed is a call that acts on a process or thread that it names by a number of the caller's pid namespace. All that the verdict
+// depends on is in registers, so a verdict of [Continue] holds for what the kernel then does.
+type Directed struct {
+	PID    int    // of the calling thread, in the host's own PID namespace
+	Call   string // the call's name in the manual, like "kill"
+	Target int    // as the call gives it: kill(2) knows 0, -1 and groups, too
+	Signal int    // of kill
 }
 
 // Change is an effect of a call on the file system, under the names that the process sees.
@@ -149,15 +161,16 @@ type Binding struct {
 	Name   string
 }
 
-// Verdict is Allow, Done, Pause, or the error number of the failed call.
+// Verdict is Allow, Done, Pause, Continue, or the error number of the failed call.
 type Verdict syscall.Errno
 
 // Allow has the listener do the call. Done tells the caller that the call succeeded: the judge has done it. Pause has the call wait for the
-// question of Ask.
+// question of Ask. Continue, for a call that is [Directed], lets the kernel do it.
 const (
 	Allow Verdict = 0
 	Done  Verdict = 1<<16 + iota // no error number
 	Pause
+	Continue
 )
 
 // errTooFar ends the resolution of a name whose links multiply its components beyond bounds.

@@ -56,3 +56,23 @@ func callsOf(arch string) map[int32]call {
 	}
 	return byNumber
 }
+
+// directed says where a call has the number of the process that it acts on.
+type directed struct {
+	name   string
+	target int
+}
+
+// directedCalls returns the calls that act on a process by its number, by their own numbers on an architecture.
+func directedCalls(arch string) map[int32]directed {
+	byNumber := map[int32]directed{}
+	for _, c := range []directed{
+		{"kill", 0}, {"prlimit64", 0}, {"sched_setscheduler", 0}, {"sched_setparam", 0}, {"sched_setattr", 0}, {"sched_setaffinity", 0},
+		{"setpriority", 1}, {"ioprio_set", 1},
+	} {
+		if number, ok := seccomp.Number(arch, c.name); ok {
+			byNumber[int32(number)] = c
+		}
+	}
+	return byNumber
+}

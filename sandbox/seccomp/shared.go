@@ -7,9 +7,11 @@ import "slices"
 
 // Values of setpriority(2), ioprio_set(2) and prctl(2).
 const (
-	prioUser     = 2
-	ioprioUser   = 3
-	prSetDumping = 4
+	prioProcess   = 0 // or thread
+	prioUser      = 2
+	ioprioProcess = 1
+	ioprioUser    = 3
+	prSetDumping  = 4
 )
 
 // Requests of ptrace(2).
@@ -40,6 +42,39 @@ func processes() []Rule {
 		rules = append(rules, Rule{name, []Cond{isNot(0, 0)}, EPERM})
 	}
 	return rules
+}
+
+// others are the rules for calls that reach a process which the caller names, in a namespace that several commands share. No access to memory is
+// here: Landlock holds that. Signals between commands go through kill(2) alone, which the supervisor sends; the other calls that
+// signal reach, by Landlock's scope, the command's own processes. The owner of a descriptor's signals is a process by number, too.
+func (o Options) others() []Rule {
+	action := EPERM
+	var rules []Rule
+	if o.Notify {
+		action = Notify
+		rules = append(rules, Rule{"kill", nil, Notify})
+	} else {
+		rules = always(ENOSYS, "pidfd_open")
+	}
+	for _, name := range []string{"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"} {
+		rules = append(rules, Rule{name, []Cond{isNot(0, 0)}, action})
+	}
+	return append(rules,
+		Rule{"setpriority", []Cond{is(0, prioUser)}, EPERM},
+		Rule{"setpriority", []Cond{isNot(0, prioProcess), isNot(1, 0)}, EPERM}, // a group
+		Rule{"setpriority", []Cond{isNot(1, 0)}, action},
+		Rule{"ioprio_set", []Cond{is(0, ioprioUser)}, EPERM},
+		Rule{"ioprio_set", []Cond{isNot(0, ioprioProcess), isNot(1, 0)}, EPERM},
+		Rule{"ioprio_set", []Cond{isNot(1, 0)}, action})
+}
+
+// signals closes every way to signal a process.
+func signals() []Rule {
+	const setOwner, setOwnerEx = 8, 15
+	const socketOwner, socketGroup = 0x8901, 0x8902
+	return append(always(EPERM, "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal"),
+		Rule{"fcntl", []Cond{is(1, setOwner)}, EPERM}, Rule{"fcntl", []Cond{is(1, setOwnerEx)}, EPERM},
+		Rule{"ioctl", []Cond{is(1, socketOwner)}, EPERM}, Rule{"ioctl", []Cond{is(1, socketGroup)}, EPERM})
 }
 
 // messages closes System V IPC and POSIX message queues.

@@ -22,6 +22,7 @@ const (
 	protoUDP      = 17
 	protoICMPv6   = 58
 	netlinkRoute  = 0
+	netlinkDiag   = 4
 	fastOpenFlags = 0x2000_0000 // MSG_FASTOPEN
 )
 
@@ -85,6 +86,12 @@ func interfaces() []Rule {
 		{"socket", []Cond{is(0, familyNetlink), is(2, netlinkRoute)}, Allow},
 		{"socket", []Cond{is(0, familyNetlink)}, EPROTONOSUPPORT},
 	}
+}
+
+// listing lets a program list sockets, as ss does, and have none of its own.
+func (o Options) listing() []Rule {
+	rules := append(o.local(), Rule{"socket", []Cond{is(0, familyNetlink), is(2, netlinkDiag)}, Allow})
+	return slices.Concat(rules, interfaces(), always(EACCES, "socket socketpair"))
 }
 
 func raw(family uint32) []Rule {

@@ -11,6 +11,13 @@ type Options struct {
 	// of the same user can be named, so calls that reach them are closed, and so are the parts that Landlock does not cover: the
 	// attributes of files, local sockets, System V IPC, and every way to the network but Network's.
 	Namespaces bool
+	// Shared says that the command shares its process namespace with other commands, which Landlock keeps from its memory and descriptors.
+	// Calls that act on a process by its number are handed to the supervisor, if there is one, and else reach the command's own process alone.
+	Shared bool
+	// Observes says that the command sees the network of others, to list its sockets, and may use none of it.
+	Observes bool
+	// Mute says that nothing else keeps the command from signalling others: it signals nobody, itself included.
+	Mute bool
 	// Network is the permitted network if Namespaces is false. With a namespace of its own, that is the wall.
 	Network Network
 	// Writable says that the command may write somewhere. Where Namespaces is false, attributes of files are else fixed.
@@ -33,10 +40,19 @@ const (
 // command does not have, or is bounded by mounts, Landlock and namespaces.
 func Standard(o Options) Filter {
 	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), leases(), personalities())
-	if o.Namespaces {
+	switch {
+	case o.Namespaces && o.Observes:
+		rules = slices.Concat(rules, o.listing())
+	case o.Namespaces:
 		rules = append(rules, o.internet()...)
-	} else {
+	default:
 		rules = slices.Concat(rules, processes(), messages(), o.hostNetwork(), o.attributes())
+	}
+	if o.Mute {
+		rules = append(rules, signals()...)
+	}
+	if o.Shared {
+		rules = append(rules, o.others()...)
 	}
 	if o.Notify {
 		rules = append(rules, writes()...)

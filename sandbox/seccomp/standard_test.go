@@ -13,6 +13,10 @@ var (
 	proxied  = Options{Writable: true, Network: ProxyOnly}
 	guarded  = Options{Writable: true, Notify: true}
 	readOnly = Options{Notify: true}
+	together = Options{Namespaces: true, Writable: true, Notify: true, Shared: true}
+	reader   = Options{Namespaces: true, Shared: true}
+	observer = Options{Namespaces: true, Shared: true, Observes: true}
+	mute     = Options{Namespaces: true, Shared: true, Observes: true, Mute: true}
 )
 
 // high is set in the upper half of an int argument, which the kernel does not look at.
@@ -130,6 +134,39 @@ func TestStandard(t *testing.T) {
 		{"dumpable while watched", guarded, "prctl", []uint64{4, 1}, Allow},
 		{"undumpable, watched with the capability", watched, "prctl", []uint64{4, 0}, Allow},
 		{"another prctl", guarded, "prctl", []uint64{15, 0}, Allow},
+
+		{"a signal, alone", watched, "kill", []uint64{7, 15}, Allow},
+		{"a signal, together", together, "kill", []uint64{7, 15}, Notify},
+		{"a question whether one lives, together", together, "kill", []uint64{7, 0}, Notify},
+		{"a signal to a thread, which Landlock holds", together, "tgkill", []uint64{7, 7, 23}, Allow},
+		{"a signal of a reader, which Landlock holds", reader, "kill", []uint64{7, 15}, Allow},
+		{"a signal of a mute one", mute, "kill", []uint64{7, 15}, EPERM},
+		{"to a thread", mute, "tgkill", []uint64{7, 7, 6}, EPERM},
+		{"by fd", mute, "pidfd_send_signal", []uint64{3, 9}, EPERM},
+		{"with a value", mute, "rt_sigqueueinfo", []uint64{7, 9}, EPERM},
+		{"by input, upper half set", mute, "fcntl", []uint64{3, high | 8, 7}, EPERM},
+		{"by input of a socket", mute, "ioctl", []uint64{3, 0x8901}, EPERM},
+		{"own limits, together", together, "prlimit64", []uint64{high}, Allow},
+		{"limits by number, together", together, "prlimit64", []uint64{7}, Notify},
+		{"limits by number, of a reader", reader, "prlimit64", []uint64{7}, EPERM},
+		{"nice by number, together", together, "setpriority", []uint64{0, 7, 5}, Notify},
+		{"nice of the own group", together, "setpriority", []uint64{1, 0, 5}, Allow},
+		{"nice of a group", together, "setpriority", []uint64{1, 7, 5}, EPERM},
+		{"nice of the user, together", together, "setpriority", []uint64{high | 2, 0, 5}, EPERM},
+		{"IO class by number, together", together, "ioprio_set", []uint64{1, 7}, Notify},
+		{"IO class of a group, together", together, "ioprio_set", []uint64{2, 7}, EPERM},
+		{"IO class of the user, together", together, "ioprio_set", []uint64{3, 0}, EPERM},
+		{"IO class by number, of a reader", reader, "ioprio_set", []uint64{1, 7}, EPERM},
+		{"processors of a thread, together", together, "sched_setaffinity", []uint64{7}, Notify},
+		{"own processors", together, "sched_setaffinity", []uint64{0}, Allow},
+		{"a process by fd, together", together, "pidfd_open", []uint64{7}, Allow},
+		{"a process by fd, of a reader", reader, "pidfd_open", []uint64{7}, ENOSYS},
+		{"a list of sockets", observer, "socket", []uint64{16, 0o2000003, 4}, Allow},
+		{"a list of sockets, of others", watched, "socket", []uint64{16, 3, 4}, EPROTONOSUPPORT},
+		{"TCP of an observer", observer, "socket", []uint64{2, 1}, EACCES},
+		{"UDP of an observer, upper half set", observer, "socket", []uint64{high | 10, 2}, EACCES},
+		{"a local socket of an observer", observer, "socket", []uint64{1, 1}, EACCES},
+		{"a pair of an observer", observer, "socketpair", []uint64{1, 1}, Allow},
 
 		{"TCP on the machine's network", landlock, "socket", []uint64{2, 1}, EACCES},
 		{"UDP there", landlock, "socket", []uint64{10, 2}, EACCES},

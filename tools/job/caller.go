@@ -3,7 +3,9 @@ package job
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -86,6 +88,40 @@ func (c *caller) asks() []string {
 	objects := slices.Clone(c.asking)
 	slices.Sort(objects)
 	return slices.Compact(objects)
+}
+
+// signaled reports that another job has sent a process of this one a signal.
+func (j *Job) signaled(s sandbox.Signaled) {
+	j.mu.Lock()
+	j.signals = append(j.signals, s)
+	j.signals = j.signals[max(0, len(j.signals)-maxSignals):]
+	j.mu.Unlock()
+	r := j.caller.get()
+	if r == nil {
+		return
+	}
+	r.Progress(agenttool.Progress{
+		Status: "running", Message: OneLine(fmt.Sprintf("%s sent %s to %s", s.By, SignalName(s.Signal), s.Program)),
+		ElapsedMS: time.Since(j.started).Milliseconds(), TaskID: j.id, Extra: agenttool.Extra{"signaled_by": signals([]sandbox.Signaled{s})},
+	})
+}
+
+// maxSignals bounds what is kept of the signals that a job got from others.
+const maxSignals = 10
+
+// signals encodes signals: [{"job":"j2","signal":"SIGTERM","program":"vite"}].
+func signals(all []sandbox.Signaled) json.RawMessage {
+	type entry struct {
+		Job     string `json:"job"`
+		Signal  string `json:"signal"`
+		Program string `json:"program"`
+	}
+	var entries []entry
+	for _, s := range all {
+		entries = append(entries, entry{s.By, SignalName(s.Signal), s.Program})
+	}
+	encoded, _ := agenttool.Encode(entries) // strings: it cannot fail
+	return encoded
 }
 
 // violated immediately reports an access that the sandbox blocked.

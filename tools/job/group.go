@@ -23,10 +23,17 @@ func (g *group) over() bool { return isClosed(g.done) }
 
 // processes returns the living processes of the job.
 func (g *group) processes() []proc.Process {
-	if pid := g.process.PID(); pid > 0 {
-		return proc.Below(pid)
+	pid := g.process.PID()
+	if pid == 0 {
+		return nil
 	}
-	return nil
+	all := proc.Below(pid)
+	for _, orphan := range g.process.Orphans() {
+		if p, ok := proc.Read(orphan); ok && !p.Dead {
+			all = append(append(all, p), proc.Below(orphan)...)
+		}
+	}
+	return all
 }
 
 // names returns the names of the processes.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox"
 	"toolhost/tools/job/output"
 	"toolhost/tools/job/proc"
 )
@@ -53,7 +54,8 @@ type ending struct {
 	mu      sync.Mutex
 	exit    exit
 	cause   reason
-	limited bool // the time limit of all jobs ended the command
+	signals []sandbox.Signaled // the last ones that it got from other jobs
+	limited bool               // the time limit of all jobs ended the command
 	said    *output.Rendering
 }
 
@@ -123,6 +125,7 @@ func (j *Job) start() error {
 	c := j.spec.Command
 	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.caller.violated
 	c.Background = j.spec.Background
+	c.Name, c.Signaled = j.id, j.signaled
 	c.Ask, c.MayAsk = j.caller.ask, j.caller.mayAsk
 	j.group.mark = ownMark(j.jobs.o.Owner, j.id).String()
 	c.Env = append(slices.Clip(c.Env), MarkName+"="+j.group.mark)
@@ -171,6 +174,7 @@ func (j *Job) settle(exited time.Time, open bool) {
 	if e.survived = len(left) > 0; open && e.survived {
 		e.holders = proc.Holders(left, j.streams.held())
 		for i := range e.holders {
+			e.holders[i].PID = proc.Inner(e.holders[i].PID)
 			e.holders[i].Command = j.group.shown(e.holders[i].Command)
 		}
 	}
@@ -267,6 +271,22 @@ func (j *Job) Ending() *Ending {
 		e.Code = ended.Status.ExitStatus()
 	}
 	return e
+}
+
+// EndedBy returns the job that has sent the signal which ended the command, "" if none of this session did.
+func (j *Job) EndedBy() string {
+	e := j.Ending()
+	if e == nil || e.Signal == 0 {
+		return ""
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, s := range slices.Backward(j.signals) {
+		if s.Signal == e.Signal {
+			return s.By
+		}
+	}
+	return ""
 }
 
 // Kill sends sig to all processes of the job and, if some are left after grace, SIGKILL. It returns the names of the

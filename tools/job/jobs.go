@@ -178,6 +178,23 @@ func (js *Jobs) List() []agenttool.JobStatus {
 	return list
 }
 
+// Listener is a port of the session, and the job that listens there.
+type Listener struct {
+	Job  string
+	Port agenttool.JobPort // its process by the number that commands see
+}
+
+// Listeners returns the ports on which jobs listen, by job.
+func (js *Jobs) Listeners() []Listener {
+	var all []Listener
+	for _, j := range js.live() {
+		for _, p := range j.Report().Ports {
+			all = append(all, Listener{j.id, p})
+		}
+	}
+	return all
+}
+
 // live returns the jobs that have not ended.
 func (js *Jobs) live() []*Job {
 	js.mu.Lock()

@@ -11,11 +11,11 @@ import (
 
 // Report is the state of a job at one moment.
 type Report struct {
-	State   agenttool.JobState
-	Ending  *Ending       // of the command; nil while it runs
-	Age     time.Duration // run time of the command so far
-	Holders []proc.Holder // processes that held its output when it exited
-	Running []string      // names of its processes, after the command has exited
+	State   agenttool.JobState // numbers of processes in a report are those that commands see
+	Ending  *Ending            // of the command; nil while it runs
+	Age     time.Duration      // run time of the command so far
+	Holders []proc.Holder      // processes that held its output when it exited
+	Running []string           // names of its processes, after the command has exited
 	Waits   *agenttool.JobWait
 	Ports   []agenttool.JobPort
 	Limited bool // the time limit of all jobs ended it
@@ -39,7 +39,13 @@ func (j *Job) Report() Report {
 		r.State, r.Holders, r.Running = agenttool.JobLingering, exited.holders, j.Running()
 	}
 	r.Ports = j.Ports()
-	if r.Waits = j.Waits(); r.Waits != nil && r.State == agenttool.JobRunning {
+	for i := range r.Ports {
+		r.Ports[i].PID = proc.Inner(r.Ports[i].PID)
+	}
+	if r.Waits = j.Waits(); r.Waits != nil {
+		r.Waits.PID = proc.Inner(r.Waits.PID)
+	}
+	if r.Waits != nil && r.State == agenttool.JobRunning {
 		r.State = agenttool.JobWaiting
 	}
 	if r.State == agenttool.JobRunning && len(j.caller.asks()) > 0 {
@@ -130,8 +136,11 @@ func (j *Job) Final() agenttool.Progress {
 		},
 	}
 	j.mu.Lock()
-	cause := j.cause
+	cause, signaled := j.cause, j.signals
 	j.mu.Unlock()
+	if len(signaled) > 0 {
+		p.Extra["signaled_by"] = signals(signaled)
+	}
 	switch {
 	case e != nil && e.Signal != 0:
 		p.Status, p.Extra["signal"] = "failed", agenttool.AppendString(nil, SignalName(e.Signal))

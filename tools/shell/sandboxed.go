@@ -16,7 +16,7 @@ func (c *call) profile() sandbox.Profile {
 	case c.tool.o.Sandbox == nil || c.grants.Unconfined:
 		return sandbox.Profile{Access: sandbox.Unconfined}
 	case c.facts.ReadOnly == agenttool.Yes && c.facts.OpenWorld == agenttool.No && c.grants.Empty():
-		return sandbox.Profile{Access: sandbox.ReadOnly, Read: c.shown(), Loopback: len(c.facts.Hosts) > 0}
+		return sandbox.Profile{Access: sandbox.ReadOnly, Read: c.shown(), Loopback: len(c.facts.Hosts) > 0, Observes: c.facts.ObservesHost == agenttool.Yes}
 	}
 	p := sandbox.Profile{
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal, Read: c.shown(),

@@ -37,6 +37,9 @@ func Below(int) []Process { return nil }
 // CommandLine returns "" on this system.
 func CommandLine(int) string { return "" }
 
+// Inner returns pid.
+func Inner(pid int) int { return pid }
+
 // Holders returns nothing on this system.
 func Holders([]Process, []*os.File) []Holder { return nil }
 
