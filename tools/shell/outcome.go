@@ -231,6 +231,7 @@ func (o *outcome) notes() []string {
 			n.add("%s", note)
 		}
 	}
+	o.noteListeners(&n)
 	if file := o.call.copied; file != "" {
 		n.add("what it removed was copied before; the user can put it back with: tar -xf %s -C /", file)
 	}
