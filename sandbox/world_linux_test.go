@@ -93,6 +93,30 @@ import ctypes; c = ctypes.CDLL(None); print(c.shmget(0x5157, 4096, %s) >= 0, c.s
 	run(ReadOnly, fmt.Sprintf(get, "0o600"), "False False")
 }
 
+// System V memory outlives the command that made it, and is bounded.
+func TestSharedMemoryIsBounded(t *testing.T) {
+	needs(t, "python3")
+	b := newBench(t, nil)
+	inWorld(t, b)
+	fill := func(mib int) string {
+		return fmt.Sprintf(`touch made; python3 -c "
+import ctypes; c = ctypes.CDLL(None); c.shmat.restype = ctypes.c_void_p
+at = c.shmat(c.shmget(0, %d << 20, 0o1600), None, 0); ctypes.memset(at, 1, %[1]d << 20)"`, mib)
+	}
+	const count = `touch made; tail -n +2 /proc/sysvipc/shm | wc -l`
+	for _, tt := range []struct {
+		mib  int
+		want string
+	}{{1, "1"}, {2, "2"}, {300, "0"}, {1, "1"}} {
+		if r := b.run(t, Workspace, fill(tt.mib)); r.err != nil || r.exit != 0 {
+			t.Fatalf("%d MiB: %+v", tt.mib, r)
+		}
+		if r := b.run(t, Workspace, count); r.out != tt.want {
+			t.Errorf("after %d MiB: %s segments, want %s", tt.mib, r.out, tt.want)
+		}
+	}
+}
+
 // A signal that one command sends to a process of another is told to the other.
 func TestSignalsAreTold(t *testing.T) {
 	b := newBench(t, nil)

@@ -42,6 +42,7 @@ func (h *helper) reapInWorld(command, thread int) {
 	say(SaysEnded, -1, strconv.Itoa(int(status)), left)
 	hungUp(h.listener, -1)
 	h.members.awaitEnd()
+	trimShared()
 	syscall.Exit(0)
 }
 
@@ -171,6 +172,9 @@ func (h *helper) watch(command int, b bounds) {
 func (h *helper) look(b bounds) (pause int64) {
 	if b == (bounds{}) {
 		return calmly
+	}
+	if h.pids != 0 {
+		trimShared()
 	}
 	processes, memory := h.used()
 	what, used, most := "", 0, 0

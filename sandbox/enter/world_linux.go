@@ -271,6 +271,41 @@ func (m members) awaitEnd() {
 	}
 }
 
+// maxUnattached is how many bytes of System V memory to which no process is attached a session keeps: as much as /dev/shm may have.
+const maxUnattached = 256 << 20
+
+// trimShared removes the System V memory of the session to which no process is attached, if there is too much of it. It would outlive every
+// process that made it, so that ending processes would not give it back.
+func trimShared() {
+	const fields, id, attached, resident = 16, 1, 6, 14
+	var ids []int
+	unattached := 0
+	text := readAll("/proc/sysvipc/shm")
+	for text != "" {
+		end := index(text, '\n')
+		row := text[:end]
+		text = text[min(end+1, len(text)):]
+		var words [fields]string
+		for i := range words {
+			for row != "" && row[0] == ' ' {
+				row = row[1:]
+			}
+			end := index(row, ' ')
+			words[i], row = row[:end], row[end:]
+		}
+		if words[attached] == "0" {
+			ids = append(ids, number(words[id]))
+			unattached += number(words[resident])
+		}
+	}
+	if unattached <= maxUnattached {
+		return
+	}
+	for _, id := range ids {
+		_, _ = sys(syscall.SYS_SHMCTL, uintptr(id), 0, 0) // IPC_RMID
+	}
+}
+
 // inWorld reports whether a process has a number in the namespace of the commands, too.
 func inWorld(proc, pid int) bool {
 	text := readAllAt(proc, strconv.Itoa(pid)+"/status")
