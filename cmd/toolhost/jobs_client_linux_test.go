@@ -150,9 +150,10 @@ type jobPort struct {
 // jobReply is the answer to a call.
 type jobReply struct {
 	Invocation struct {
-		InvocationID string `json:"invocation_id"`
-		Status       string
-		Scheduler    *struct {
+		InvocationID    string `json:"invocation_id"`
+		Status          string
+		ObservableInput json.RawMessage `json:"observable_input"`
+		Scheduler       *struct {
 			QueueState string `json:"queue_state"`
 		}
 	}

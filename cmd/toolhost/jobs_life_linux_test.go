@@ -343,19 +343,24 @@ func TestCancelKills(t *testing.T) {
 	})
 }
 
-// TestHardLimits: no input is taken that would wait for ever.
+// TestHardLimits: no input makes a call wait for ever. What asks for more than a call may wait gets the most, and the record says so.
 func TestHardLimits(t *testing.T) {
 	t.Parallel()
 	r := jobTools(t)
 	h := r.jobArena(t, self, sandbox.None).jobHost()
-	job := h.background("sleep 60").Job
-	for tool, input := range map[string]fields{
-		"shell":        {"command": "true", "timeout_ms": 3_600_001},
-		"shell_output": {"job": job, "wait_ms": 300_001},
-		"shell_kill":   {"job": job, "grace_ms": 60_001},
+	job := h.background("sleep 1").Job
+	for _, c := range []struct {
+		tool  string
+		input fields
+		want  string // in the input that is judged; "": refused
+	}{
+		{"shell", fields{"command": "true", "timeout_ms": 3_600_001}, `"timeout_ms":3600000`},
+		{"shell_output", fields{"job": job, "until": "exit", "wait_ms": 300_001}, `"wait_ms":300000`},
+		{"shell_kill", fields{"job": job, "grace_ms": 60_001}, ""},
 	} {
-		if got := h.call(tool, input); got.Result.Status == "succeeded" || got.took > patience/2 {
-			t.Errorf("%s %v: %s after %v", tool, input, got.Result.Status, got.took)
+		got := h.call(c.tool, c.input)
+		if judged := string(got.Invocation.ObservableInput); (got.Result.Status == "succeeded") != (c.want != "") || !strings.Contains(judged, c.want) {
+			t.Errorf("%s %v: %s, %s", c.tool, c.input, got.Result.Status, judged)
 		}
 	}
 }
