@@ -27,6 +27,7 @@ type selection struct {
 	targets []target       // where files are looked for, in path order
 
 	patterns []string // that say which files are wanted, relative to the base
+	negated  []string // that begin with !, without it
 	except   []glob
 	types    []shape // of names
 	dotted   bool    // a pattern contains a name that begins with a dot
@@ -86,6 +87,7 @@ func parsePatterns(scope agenttool.Scope, dir string, patterns []string, slashIs
 			}
 			g.above = above
 			if negated {
+				s.negated = append(s.negated, p)
 				s.except = append(s.except, g)
 			} else {
 				s.targets = append(s.targets, target{only: &g})
@@ -144,11 +146,32 @@ func list(text string) (patterns []string) {
 }
 
 // absolute reports whether a pattern is absolute. For grep, as for ripgrep, one that begins with a slash is relative to
-// the search root unless it names a directory of the scope.
+// the search root unless it names a directory of the scope or the home directory.
 func (s *selection) absolute(scope agenttool.Scope, pattern string) bool {
-	return strings.HasPrefix(pattern, "/") && (s.slashIsAbsolute || slices.ContainsFunc(scope.Roots, func(root string) bool {
-		return root != "/" && (pattern == root || strings.HasPrefix(pattern, root+"/"))
-	}))
+	below := func(root string) bool {
+		return strings.Trim(root, "/") != "" && (pattern == root || strings.HasPrefix(pattern, root+"/"))
+	}
+	return strings.HasPrefix(pattern, "/") && (s.slashIsAbsolute || slices.ContainsFunc(scope.Roots, below) || below(scope.Home))
+}
+
+// misread returns a remark on a pattern that begins with ! although the base has a file or directory of that name, "" if there is none.
+// located is the base.
+func (s *selection) misread(w *workspace.Workspace, located agenttool.Path) string {
+	if s.patterns != nil || s.negated == nil {
+		return ""
+	}
+	base, err := w.OpenDir(located)
+	if err != nil {
+		return ""
+	}
+	defer base.Close()
+	for _, p := range s.negated {
+		name, _, _ := strings.Cut(p, "/")
+		if _, err := base.Lstat("!" + name); err == nil {
+			return fmt.Sprintf(`a pattern with ! leaves files out: to name %s, write \%s`, agenttool.PrintPath("!"+name), agenttool.PrintPath("!"+name))
+		}
+	}
+	return ""
 }
 
 // absoluteBase returns the directory that all absolute patterns of a list name; "" if there are none that say what is

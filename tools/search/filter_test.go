@@ -1,6 +1,7 @@
 package search
 
 import (
+	"encoding/json"
 	"os"
 	"path"
 	"path/filepath"
@@ -334,4 +335,56 @@ func FuzzNamed(f *testing.F) {
 			t.Errorf("%q on %q: %v, whole %v, targets %+v", pattern, name, got, want, s.targets)
 		}
 	})
+}
+
+// TestPathsMeanThemselves: a call that is given the path of a result means the file of that result.
+func TestPathsMeanThemselves(t *testing.T) {
+	tr := plant(t, map[string]string{"~/a.txt": "needle", "file:b.txt": "needle", "~c": "needle"})
+	want := "./file:b.txt ./~/a.txt ~c"
+	if _, got := tr.glob(t, map[string]any{"pattern": "**"}); strings.Join(got.Paths, " ") != want {
+		t.Errorf("glob: %q", got.Paths)
+	}
+	text, got := tr.grep(t, map[string]any{"pattern": "needle", "output_mode": "files_with_matches"})
+	if strings.Join(got.Files, " ") != want || text != strings.ReplaceAll(want, " ", "\n")+"\n" {
+		t.Errorf("grep: %q, %q", got.Files, text)
+	}
+	for _, path := range got.Files {
+		if _, got := tr.grep(t, map[string]any{"pattern": "needle", "path": path, "output_mode": "files_with_matches"}); len(got.Files) != 1 || got.Files[0] != path {
+			t.Errorf("grep in %s: %q", path, got.Files)
+		}
+	}
+}
+
+// TestMisreadPatterns: a result says so if its pattern seems to name something, and does something else.
+func TestMisreadPatterns(t *testing.T) {
+	tr := plant(t, map[string]string{"!burnt!sushi/toml/a.go": "needle", "b.go": "needle"})
+	const leavesOut = `[a pattern with ! leaves files out: to name !burnt!sushi, write \!burnt!sushi]` + "\n"
+	for pattern, want := range map[string]string{
+		"!burnt!sushi/toml/*.go":  "!burnt!sushi/toml/a.go\nb.go\n" + leavesOut,
+		"!burnt!sushi":            "!burnt!sushi/toml/a.go\nb.go\n" + leavesOut,
+		`\!burnt!sushi/toml/*.go`: "!burnt!sushi/toml/a.go\n",
+		"*.go,!b.go":              "!burnt!sushi/toml/a.go\n",
+		"!vendor":                 "!burnt!sushi/toml/a.go\nb.go\n",
+	} {
+		if got, _ := tr.glob(t, map[string]any{"pattern": pattern}); got != want {
+			t.Errorf("glob %s: %q, want %q", pattern, got, want)
+		}
+		if got, _ := tr.grep(t, map[string]any{"pattern": "needle", "glob": pattern, "output_mode": "files_with_matches"}); got != want {
+			t.Errorf("grep in %s: %q, want %q", pattern, got, want)
+		}
+	}
+	for pattern, want := range map[string]string{
+		"/etc/passwd": "[etc/passwd does not exist; a glob that begins with / is below the directory that is searched: name another directory in path]\n",
+		"/b.go":       "b.go:1:needle\n",
+		"etc/passwd":  "[etc/passwd does not exist]\n",
+	} {
+		if got, _ := tr.grep(t, map[string]any{"pattern": "needle", "glob": pattern}); !strings.HasSuffix(got, want) {
+			t.Errorf("grep in %s: %q, want %q", pattern, got, want)
+		}
+	}
+	scope := agenttool.Scope{Dir: tr.dir, Roots: []string{tr.dir}, Home: "/home/me"}
+	call, err := tr.newGrep().Bind(scope, json.RawMessage(`{"pattern":"x","glob":"~/notes/*.md"}`))
+	if err != nil || call.Facts().Reads[0].Absolute != "/home/me/notes" {
+		t.Errorf("a glob below the home directory reads %v, %v", call.Facts().Reads, err)
+	}
 }

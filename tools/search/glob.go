@@ -91,6 +91,7 @@ func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	limited, cancel := context.WithTimeout(ctx, c.limits.search)
 	defer cancel()
 	r := newGlobReport(c.input, newNaming(c.ws, c.facts.Reads[0]), c.room)
+	r.misread = c.files.misread(c.ws, c.facts.Reads[0])
 	shown := newOnce(&c.files)
 	var sum engine.Summary
 	for i := range c.files.targets {
@@ -201,6 +202,7 @@ type globReport struct {
 	end     end
 	result  globResult
 	missing []string    // the paths that patterns name, if none of them exists
+	misread string      // a remark on the patterns
 	near    string      // which names would match in another spelling
 	recent  []datedPath // in order of modification: the results so far, cut to the size of the page
 	text    strings.Builder
@@ -277,6 +279,9 @@ func (r *globReport) output(sum engine.Summary) agenttool.Output {
 		} else {
 			n.missing(r.missing)
 		}
+	}
+	if r.misread != "" {
+		n.add("%s", r.misread)
 	}
 	n.leftOut(sum.Listed)
 	r.text.WriteString(n.String())

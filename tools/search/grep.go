@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"syscall"
 
 	"toolhost/agenttool"
@@ -130,6 +132,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		r.offer.pattern = c.read.Expr
 		r.offer.options.IgnoreCase = r.offer.options.IgnoreCase || c.read.IgnoreCase
 	}
+	r.misread = c.files.misread(c.ws, c.facts.Reads[0])
 	shown := newOnce(&c.files)
 	var sum engine.Summary
 	targets := c.files.targets
@@ -161,6 +164,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	if len(r.missing) < len(targets) {
 		r.missing = nil
 	}
+	r.below = slices.ContainsFunc(c.files.patterns, func(p string) bool { return strings.HasPrefix(p, "/") })
 	r.end.canceled = ctx.Err() != nil && !r.end.early
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
 	if sum.Searched == 0 && c.files.patterns != nil && !r.end.incomplete() {

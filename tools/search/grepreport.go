@@ -61,8 +61,10 @@ type grepReport struct {
 	text    strings.Builder
 	read    *match.Reading // how the pattern was read; nil: as it is
 	offer   *offer         // what would have matched
+	misread string         // a remark on the glob
 	near    string         // which names the glob would match in another spelling
 	missing []string       // the paths that patterns name, if none of them exists
+	below   bool           // a pattern begins with a slash and is not absolute
 
 	printed []printedLines
 	contextLines
@@ -267,7 +269,13 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 			n.add("its glob matches no name; %s", r.near)
 		} else {
 			n.missing(r.missing)
+			if r.missing != nil && r.below {
+				n.add("a glob that begins with / is below the directory that is searched: name another directory in path")
+			}
 		}
+	}
+	if r.misread != "" {
+		n.add("%s", r.misread)
 	}
 	n.leftOut(sum.Listed)
 	r.text.WriteString(n.String())

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"toolhost/agenttool"
@@ -73,15 +74,17 @@ func newNaming(w *workspace.Workspace, root agenttool.Path) naming {
 	return naming{rel}
 }
 
-// path returns the spelling of a path below the search root; "" is the root itself.
+// path returns the spelling of a path below the search root; "" is the root itself. A call that is given the spelling must mean that path:
+// a directory of the name ~ is not the home directory.
 func (n naming) path(below string) string {
-	switch {
-	case below == "":
-		return n.prefix
-	case n.prefix == "" || n.prefix == "/":
-		return n.prefix + below
+	path := n.prefix + below
+	if below != "" && n.prefix != "" && n.prefix != "/" {
+		path = n.prefix + "/" + below
 	}
-	return n.prefix + "/" + below
+	if path == "~" || strings.HasPrefix(path, "~/") || strings.HasPrefix(path, "file:") {
+		return "./" + path
+	}
+	return path
 }
 
 // where returns a noun phrase for the searched place.
