@@ -56,3 +56,38 @@ func TestKeepEndsOfLargeFiles(t *testing.T) {
 		}
 	}
 }
+
+// A write of what read showed changes nothing, whatever the ends of lines and the marks are. One that changes a line changes that line alone.
+func TestWriteOfWhatWasShown(t *testing.T) {
+	for _, tt := range []struct{ raw, changed string }{
+		{"a\r\r\nb\r\r\n", "a\r\nB\r\n"}, // every line of the content ends in CRLF: that is meant
+		{"a\r\nb\r\n\r\r\n", "a\r\nB\r\n\r\r\n"},
+		{"a\r\r\nb\nc\r\n", "a\r\r\nB\nc\r\n"},
+		{"a\r\r\r\nb\r\nc", "a\r\r\r\nB\r\nc"},
+		{"a\rb\nc\r\n", "a\rB\nc\r\n"},
+		{"\xef\xbb\xbf\xef\xbb\xbfa\nb\n", "\xef\xbb\xbf\xef\xbb\xbfa\nB\n"},
+		{"\xff\xfe\xff\xfea\x00\n\x00b\x00\n\x00", "\xff\xfe\xff\xfea\x00\n\x00B\x00\n\x00"},
+	} {
+		p := newProject(t, Options{})
+		p.put("a", tt.raw)
+		_, text := p.read("a")
+		var shown strings.Builder
+		for line := range strings.SplitSeq(text, "\n") {
+			_, line, _ = strings.Cut(line, "\t")
+			shown.WriteString(line + "\n")
+		}
+		content := shown.String()
+		if tt.raw[len(tt.raw)-1] == 'c' {
+			content = strings.TrimSuffix(content, "\n")
+		}
+		if _, err := p.write("a", content); err != nil || p.get("a") != tt.raw {
+			t.Errorf("%q as shown became %q, %v", tt.raw, p.get("a"), err)
+		}
+		p.put("a", tt.raw)
+		p.read("a")
+		got, err := p.write("a", strings.Replace(content, "b", "B", 1))
+		if err != nil || p.get("a") != tt.changed {
+			t.Errorf("%q with a change became %q, want %q, %v %+v", tt.raw, p.get("a"), tt.changed, err, got)
+		}
+	}
+}

@@ -122,10 +122,16 @@ func (in writeInput) convert(was *document, declared encoding.Encoding) (revisio
 // a file with CRLF and LF each line keeps its end. A byte order mark in the content is dropped if the file has one.
 func (in writeInput) fit(was *document) (text []byte, note string) {
 	content := in.Content
-	if was.form.bom {
+	if was.form.bom && !bytes.HasPrefix(was.text, []byte("\ufeff")) {
 		content = strings.TrimPrefix(content, "\ufeff")
 	}
 	text = []byte(content)
+	if was.form.crlf > 0 && bytes.Contains(was.text, []byte("\r\r\n")) { // read shows such a line with a CR that is no part of its end
+		crlf, asShown := strings.Count(content, "\r\n"), content == strings.ReplaceAll(string(was.text), "\r\n", "\n")
+		if asShown || crlf > 0 && crlf < strings.Count(content, "\n") {
+			return keepEnds(was.text, content), "lines of the file end in CR CR LF: each line kept its end"
+		}
+	}
 	if strings.Contains(content, "\r\n") || !strings.Contains(content, "\n") {
 		return text, ""
 	}
