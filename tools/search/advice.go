@@ -14,7 +14,7 @@ import (
 	"toolhost/tools/search/match"
 )
 
-// offer is what a search without results could have searched for instead.
+// offer finds the pattern that a search without results could have searched for instead.
 type offer struct {
 	pattern string
 	options match.Options
@@ -90,7 +90,7 @@ func anyOf(group []attempt, o match.Options) (*match.Pattern, bool) {
 	return p, err == nil
 }
 
-// note says which pattern would have matched, why it is another one, and where. It is empty if none would.
+// note says which pattern would have matched, why the given one did not, and where the first match is. It is empty if none would match.
 func (o *offer) note(found *engine.Probed) string {
 	if found == nil {
 		return ""
@@ -120,8 +120,8 @@ func (o *offer) note(found *engine.Probed) string {
 // maxNear is how many names in another spelling are shown.
 const maxNear = 3
 
-// nearNames says which names below root a pattern that matches none would match in another letter case or Unicode form.
-// It is empty if there are none.
+// nearNames names files below root that the patterns, which match none, would match in another letter case or Unicode
+// form. It is empty if there are none.
 func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noIgnore bool, patterns []string, names naming) string {
 	var exact, folded []glob
 	for _, pattern := range patterns {

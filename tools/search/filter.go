@@ -17,8 +17,8 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// maxTargets bounds the directories and files that the patterns of one call name. Beyond it they are only compared, and
-// name nothing: what rules leave out on the way is left out.
+// maxTargets bounds the directories and files that the patterns of one call name. If there are more, they only select
+// files, and ignore rules apply to all of them.
 const maxTargets = 16
 
 // selection is what a call searches: its directory, the patterns for files in it, and their types.
@@ -35,15 +35,15 @@ type selection struct {
 	slashIsAbsolute bool // a pattern that begins with a slash is absolute
 }
 
-// target is a directory or a file that is searched because a pattern names it: the names up to the first one with a
-// wildcard are the caller's words, like a path. No ignore rule leaves it out, and a link on the way is followed.
+// target is a directory or a file that is searched because a pattern names it: the part of a pattern before its first
+// wildcard counts like a path that the caller gives. No ignore rule leaves it out, and links on the way are followed.
 type target struct {
 	dir  string // below the base, "" or with a trailing slash
 	name string // only this file in dir, or all below this directory; "": all files below dir that only selects
 	only *glob  // selects files by their path below dir; nil: all
 
-	at    int // number of dir in the call's Reads
-	named int // number of dir and name in the call's Reads
+	dirRead  int // index of dir in the call's Reads
+	pathRead int // index of path in the call's Reads, if there is a name
 }
 
 // path returns the path of the target below the base.
@@ -69,7 +69,7 @@ func parsePatterns(scope agenttool.Scope, dir string, patterns []string, slashIs
 	if s.base, err = rootPath(scope, dir); err != nil {
 		return s, err
 	}
-	var wanted []named
+	var wanted []splitPattern
 	for _, p := range lists {
 		p, negated := strings.CutPrefix(p, "!")
 		p, above, err := s.relative(scope, p)
@@ -101,7 +101,7 @@ func parsePatterns(scope agenttool.Scope, dir string, patterns []string, slashIs
 		for _, text := range all {
 			n := split(text, !strings.Contains(p, "/"))
 			wanted = append(wanted, n)
-			if itself := split(escaped(text), n.deep); n.name == "" && itself.name != "" { // a file or directory with brackets in its path
+			if itself := split(escaped(text), n.anyDepth); n.name == "" && itself.name != "" { // a file or directory with brackets in its path
 				wanted = append(wanted, itself)
 			}
 		}
@@ -213,19 +213,19 @@ func (s *selection) relative(scope agenttool.Scope, pattern string) (relative, a
 	return pattern, base[1:] + "/", nil
 }
 
-// named is a pattern without braces whose literal beginning is a path.
-type named struct {
-	dir  string // the literal beginning, "" or with a trailing slash
-	name string // the literal last name, if all of the pattern is literal; else ""
-	rest string // relative to dir
-	full string // the whole pattern
-	deep bool   // it is for names at any depth
+// splitPattern is a pattern without braces, split behind its literal beginning, which is a path.
+type splitPattern struct {
+	dir      string // the literal beginning, "" or with a trailing slash
+	name     string // the literal last name, if all of the pattern is literal; else ""
+	rest     string // relative to dir
+	full     string // the whole pattern
+	anyDepth bool   // the pattern matches names at any depth
 }
 
-// split splits a pattern without braces, which is for names at any depth if deep is set.
-func split(pattern string, deep bool) named {
-	n := named{full: pattern, rest: pattern, deep: deep}
-	for !deep {
+// split splits a pattern without braces. anyDepth says that it matches names at any depth: then it names no path.
+func split(pattern string, anyDepth bool) splitPattern {
+	n := splitPattern{full: pattern, rest: pattern, anyDepth: anyDepth}
+	for !anyDepth {
 		first, more, found := strings.Cut(n.rest, "/")
 		name, ok := literal(first)
 		if !ok {
@@ -263,7 +263,7 @@ func literal(pattern string) (name string, ok bool) {
 }
 
 // add adds targets for the patterns.
-func (s *selection) add(patterns []named) {
+func (s *selection) add(patterns []splitPattern) {
 	var targets []target
 	find := func(dir, name string) *target {
 		at := slices.IndexFunc(targets, func(t target) bool { return t.dir == dir && t.name == name })
@@ -281,12 +281,12 @@ func (s *selection) add(patterns []named) {
 		if t.only == nil {
 			t.only = &glob{}
 		}
-		t.only.add(p.rest, p.deep)
+		t.only.add(p.rest, p.anyDepth)
 	}
 	if len(targets) > maxTargets {
 		all := &glob{}
 		for _, p := range patterns {
-			all.add(p.full, p.deep)
+			all.add(p.full, p.anyDepth)
 		}
 		targets = []target{{only: all}}
 	}
@@ -297,7 +297,7 @@ func (s *selection) add(patterns []named) {
 // reads returns the paths that the call opens, the base first, and notes in the targets where theirs are.
 func (s *selection) reads(scope agenttool.Scope) (paths []agenttool.Path, err error) {
 	paths = []agenttool.Path{s.base}
-	number := func(below string) int {
+	index := func(below string) int {
 		if err != nil || below == "" {
 			return 0
 		}
@@ -313,9 +313,9 @@ func (s *selection) reads(scope agenttool.Scope) (paths []agenttool.Path, err er
 	}
 	for i := range s.targets {
 		t := &s.targets[i]
-		t.at = number(t.dir)
+		t.dirRead = index(t.dir)
 		if t.name != "" {
-			t.named = number(t.path())
+			t.pathRead = index(t.path())
 		}
 	}
 	return paths, err
@@ -341,10 +341,10 @@ func isMissing(err error) bool {
 // filter selects the files of one directory.
 type filter struct {
 	*selection
-	only *glob  // nil: all
-	at   string // path of the directory below the base, "" or with a trailing slash
-	none bool   // the directory itself is left out
-	last atomic.Pointer[verdict]
+	only    *glob  // nil: all
+	at      string // path of the directory below the base, "" or with a trailing slash
+	leftOut bool   // a pattern with ! leaves out the directory, or one above it
+	last    atomic.Pointer[verdict]
 }
 
 // verdict caches a filter's decision on a directory.
@@ -357,10 +357,10 @@ type verdict struct {
 // filter returns the filter for the files below the directory at, which only selects.
 func (s *selection) filter(at string, only *glob) *filter {
 	f := &filter{selection: s, only: only, at: at}
-	for end := 0; end < len(at) && !f.none; {
+	for end := 0; end < len(at) && !f.leftOut; {
 		from := end
 		end += strings.IndexByte(at[from:], '/') + 1
-		f.none = s.leavesOut(at[:from], at[from:end-1])
+		f.leftOut = s.leavesOut(at[:from], at[from:end-1])
 	}
 	return f
 }
@@ -386,9 +386,9 @@ func (f *filter) want() func(dir, name string) bool {
 	return f.only.match
 }
 
-// wants reports whether the filter selects the file. It is safe for concurrent use.
+// wants reports whether the filter selects the file name in dir, a path below the filter's directory. It is safe for concurrent use.
 func (f *filter) wants(dir, name string) bool {
-	if f.none || f.only != nil && !f.only.match(dir, name) {
+	if f.leftOut || f.only != nil && !f.only.match(dir, name) {
 		return false
 	}
 	if f.except != nil && (f.leavesOut(f.at+dir, name) || f.excepts(dir)) {

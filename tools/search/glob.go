@@ -125,7 +125,7 @@ func (c *globCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 
 // list passes the files of a target to take, each with its path for results.
 func (c *globCall) list(ctx context.Context, t *target, take func(path string, modified func() int64) bool) (sum engine.Summary, err error) {
-	root, at, only := c.facts.Reads[t.at], t.dir, t.only
+	root, at, only := c.facts.Reads[t.dirRead], t.dir, t.only
 	if t.name != "" {
 		dir, err := c.ws.OpenDir(root)
 		if err != nil {
@@ -139,7 +139,7 @@ func (c *globCall) list(ctx context.Context, t *target, take func(path string, m
 		if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 			return c.listFile(root, t, &st, take)
 		}
-		root, at, only = c.facts.Reads[t.named], t.path()+"/", nil
+		root, at, only = c.facts.Reads[t.pathRead], t.path()+"/", nil
 	}
 	dir, err := c.ws.OpenDir(root)
 	if err != nil {

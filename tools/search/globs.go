@@ -21,7 +21,7 @@ type glob struct {
 	above  string  // path of the search root without the first slash and with one at its end, for patterns that are absolute; else ""
 }
 
-// shape is a pattern without braces, with a quick test that rejects most files.
+// shape is a pattern without braces, with a fast check that rejects most files.
 type shape struct {
 	pattern string
 	name    bool   // matches only the name
@@ -29,9 +29,9 @@ type shape struct {
 	whole   bool   // every name that ends with tail matches
 }
 
-// newShape returns the shape of a valid pattern; deep: the pattern is for names.
-func newShape(pattern string, deep bool) shape {
-	s := shape{pattern: pattern, name: deep}
+// newShape returns the shape of a valid pattern. anyDepth says that it matches names at any depth.
+func newShape(pattern string, anyDepth bool) shape {
+	s := shape{pattern: pattern, name: anyDepth}
 	if rest, any := strings.CutPrefix(pattern, "**/"); any && !strings.Contains(rest, "/") && rest != "**" {
 		s.pattern, s.name = rest, true
 	}
@@ -78,11 +78,11 @@ func parseGlob(pattern string) (glob, error) {
 	return g, err
 }
 
-// add adds a pattern without braces, which is for names if deep is set. A name may have brackets in it, such as
+// add adds a pattern without braces. anyDepth says that it matches names at any depth. Names may have brackets, such as
 // app/[id]/page.tsx, so the pattern also matches with brackets that stand for themselves.
-func (g *glob) add(pattern string, deep bool) {
+func (g *glob) add(pattern string, anyDepth bool) {
 	for _, text := range literalBrackets(pattern, []string{pattern}) {
-		g.shapes = append(g.shapes, newShape(text, deep))
+		g.shapes = append(g.shapes, newShape(text, anyDepth))
 	}
 }
 

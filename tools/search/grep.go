@@ -58,7 +58,7 @@ type grepCall struct {
 	room    agenttool.Capacity
 	facts   agenttool.Facts
 	pattern *match.Pattern
-	read    *match.Reading // of the pattern, which RE2 does not understand as it is; nil: as it is
+	read    *match.Reading // how the pattern was read, if it is not valid in RE2; nil: as it is
 	files   selection
 }
 
@@ -151,7 +151,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 		})
 		if t.path() != "" && isMissing(err) {
 			r.missing = append(r.missing, t.path())
-			if len(r.missing) == len(targets) && c.rootIsFile() { // nothing can be below it: it was named, its glob does not matter
+			if len(r.missing) == len(targets) && c.rootIsFile() { // a file that the caller named is searched whatever the glob says
 				targets = append(targets, target{})
 			}
 			continue
@@ -180,9 +180,9 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 // search searches the files of a target. It passes results to take with the path of their file, as results spell it and
 // as it is without links.
 func (c *grepCall) search(ctx context.Context, t *target, q engine.Query, take func(path, resolved string, p engine.Part) bool) (sum engine.Summary, err error) {
-	root, at, only := c.facts.Reads[t.at], t.dir, t.only
+	root, at, only := c.facts.Reads[t.dirRead], t.dir, t.only
 	if t.name != "" {
-		root, at, only = c.facts.Reads[t.named], t.path()+"/", nil
+		root, at, only = c.facts.Reads[t.pathRead], t.path()+"/", nil
 	}
 	dir, file, err := openRoot(c.ws, root)
 	if err != nil {

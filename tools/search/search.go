@@ -9,15 +9,16 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// limits are the times after which a search returns its results so far, and after which it gives up to look for what would
-// have matched if there are none. With an index the latter takes milliseconds. The other letter case is worth a look after
-// every search, so that may take a small share of its time only: the first search of a large tree offers it rarely.
+// limits are the times after which a search returns its results so far, and after which it stops looking for what would
+// have matched if there are none. With an index such a look takes milliseconds. The other letter case is tried after every
+// search without results, so it may take only a small share of the time of the search: the first search of a large tree
+// rarely offers it.
 type limits struct {
 	search          time.Duration
-	readings        time.Duration // of the pattern
-	letterCase      time.Duration
-	letterCaseShare float64
-	names           time.Duration // in another spelling
+	readings        time.Duration // to try other readings of the pattern
+	letterCase      time.Duration // to try the other letter case
+	letterCaseShare float64       // of the time of the search
+	names           time.Duration // to look for names in another spelling
 }
 
 var usualLimits = limits{20 * time.Second, 300 * time.Millisecond, 20 * time.Millisecond, 0.03, 100 * time.Millisecond}

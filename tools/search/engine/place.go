@@ -223,7 +223,7 @@ func below(dir, path string) string {
 // partLocked returns the part of the list below a directory, or nil if that directory does not match key k.
 func (p *place) partLocked(base string, k key) *tree.List {
 	part, ok := p.list.Below(base)
-	if !ok || !p.tree.Is(part.Dirs[0], k.dev, k.ino) || p.tree.Alone(part.Dirs[0]) {
+	if !ok || !p.tree.Is(part.Dirs[0], k.dev, k.ino) || p.tree.HasOtherRules(part.Dirs[0]) {
 		return nil
 	}
 	return part

@@ -58,9 +58,9 @@ func (d *Dir) Files() []*File {
 	return nil
 }
 
-// Alone reports whether a search that begins in d applies other rules than this list: a repository begins in d or
+// HasOtherRules reports whether a search that begins in d applies other rules than this list: a repository begins in d or
 // between the search root and d, a rule ignores d, or d ignores all that it holds.
-func (t *Tree) Alone(d *Dir) bool {
+func (t *Tree) HasOtherRules(d *Dir) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if d.ignored || d != t.root && d.sources != nil && ignore.Everything(d.sources.git) {

@@ -228,8 +228,8 @@ func TestAloneInIgnored(t *testing.T) {
 	l := refreshed(t, tree)
 	for path, want := range map[string]bool{"build/": true, "build/a/": true, "venv/": true, "s/": false} {
 		part, ok := l.Below(path)
-		if !ok || tree.Alone(part.Dirs[0]) != want {
-			t.Errorf("%s: listed %v, alone %v", path, ok, ok && tree.Alone(part.Dirs[0]))
+		if !ok || tree.HasOtherRules(part.Dirs[0]) != want {
+			t.Errorf("%s: listed %v, other rules %v", path, ok, ok && tree.HasOtherRules(part.Dirs[0]))
 		}
 	}
 }
