@@ -96,7 +96,7 @@ func (c *readCall) showImage(ctx context.Context, held *content, media string, r
 // picture returns what is sent of an image. An unsentError says why it is not sent.
 func (c *readCall) picture(ctx context.Context, held *content, media string) (*picture, error) {
 	if limit := c.options.share(16, maxImage); held.size > limit {
-		return nil, &unsentError{fmt.Sprintf("it has more than %d MiB", limit>>20), smaller}
+		return nil, &unsentError{fmt.Sprintf("it has more than %d MiB", limit>>20), smallerCopy}
 	}
 	data, err := held.all()
 	if errors.Is(err, errMoved) {
@@ -124,12 +124,12 @@ func (e *unsentError) Error() string { return e.why }
 
 // oversized returns the error for a valid image that is too large to decode here, or for a model.
 func oversized(format string, args ...any) error {
-	return &unsentError{fmt.Sprintf(format, args...), smaller}
+	return &unsentError{fmt.Sprintf(format, args...), smallerCopy}
 }
 
 // broken returns the error for an image that no decoder should accept.
 func broken(format string, args ...any) error {
-	return &unsentError{"it is broken: " + fmt.Sprintf(format, args...), bytesOf}
+	return &unsentError{"it is broken: " + fmt.Sprintf(format, args...), firstBytes}
 }
 
 // undecodable returns the error for an image that its decoder refused with err.

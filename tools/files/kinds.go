@@ -10,27 +10,27 @@ import (
 	"toolhost/agenttool"
 )
 
-// fileKind is a kind of file that read does not show, with the ways to see what is in it. read names these commands and does not run them: the
-// programs take hostile files apart, so they belong into the sandbox of the shell, under its rules.
+// fileKind is a kind of file that read does not show, with shell commands that do. read names a command and does not run it: these programs
+// parse hostile files, so they must run in the sandbox of the shell and under its rules.
 type fileKind struct {
 	name    string
-	magic   string // bytes that stand at an offset
+	magic   string // bytes at offset at by which the kind is recognised
 	at      int
-	endings string // of file names, between blanks, where the magic is that of several kinds; "" is any
+	endings string // of file names, between blanks, if several kinds share the magic; "": any name
 	ways    []way
 }
 
-// way is a shell command that shows a file. In it FILE stands for the file, and PNG for a new file in /tmp, which read can show.
+// way is a shell command that shows a file.
 type way struct {
 	shows   string // what the command shows
 	program string // that must be installed
-	command string
-	from    string // the Debian package of the program
+	command string // FILE stands for the file, and PNG for a new file in /tmp, which read can show
+	from    string // the Debian package of the program; "": another way is suggested for installation
 }
 
-// Ways that several kinds share. The first whose program is installed is named.
+// Ways that several kinds share. read names the first whose program is installed, or else the first with a package. At least one has a package.
 var (
-	smaller = []way{
+	smallerCopy = []way{
 		{"a smaller copy to read", "magick", "magick FILE -resize '1568x1568>' PNG", ""},
 		{"a smaller copy to read", "convert", "convert FILE -resize '1568x1568>' PNG", "imagemagick"},
 		{"a smaller copy to read", "vipsthumbnail", "vipsthumbnail FILE --size '1568x1568>' -o PNG", ""},
@@ -55,19 +55,19 @@ var (
 		{"its streams", "ffprobe", "ffprobe -hide_banner FILE", "ffmpeg"},
 		{"its streams", "mediainfo", "mediainfo FILE", ""},
 	}
-	names = []way{
+	zipNames = []way{
 		{"the names in it", "unzip", "unzip -l FILE", "unzip"},
 		{"the names in it", "bsdtar", "bsdtar -tf FILE", ""},
 		{"the names in it", "python3", "python3 -m zipfile -l FILE", ""},
 	}
-	bytesOf = []way{{"its first bytes", "od", "od -A d -t x1z -N 256 FILE", "coreutils"}}
-	anyFile = []way{
+	firstBytes = []way{{"its first bytes", "od", "od -A d -t x1z -N 256 FILE", "coreutils"}}
+	anyFile    = []way{
 		{"what it is, and its first bytes", "file", "file FILE; od -A d -t x1z -N 256 FILE", ""},
 		{"its first bytes", "od", "od -A d -t x1z -N 256 FILE", "coreutils"},
 	}
 )
 
-// kinds are tried in order.
+// kinds are tried in order: a row with endings stands before the row without them.
 var kinds = []fileKind{
 	{name: "PDF document", magic: "%PDF-", ways: []way{
 		{"its text", "pdftotext", "pdftotext -layout FILE -", "poppler-utils"},
@@ -91,8 +91,8 @@ var kinds = []fileKind{
 		{"its text", "pandoc", "pandoc -t plain FILE", ""},
 		{"the names in it", "unzip", "unzip -l FILE", "unzip"},
 	}},
-	{name: "Zip archive", magic: "PK\x03\x04", ways: names},
-	{name: "Zip archive", magic: "PK\x05\x06", ways: names},
+	{name: "Zip archive", magic: "PK\x03\x04", ways: zipNames},
+	{name: "Zip archive", magic: "PK\x05\x06", ways: zipNames},
 	{name: "gzip archive", magic: "\x1f\x8b", endings: " .tgz .tar.gz .crate ", ways: []way{{"the names in it", "tar", "tar -tzf FILE", "tar"}}},
 	{name: "gzip file", magic: "\x1f\x8b\x08", ways: []way{{"the beginning of its content", "gzip", "gzip -dc FILE | head -c 4000", "gzip"}}},
 	{name: "bzip2 archive", magic: "BZh", endings: " .tbz .tbz2 .tar.bz2 ", ways: []way{{"the names in it", "bzip2", "tar -tjf FILE", "bzip2"}}},
@@ -154,7 +154,7 @@ var kinds = []fileKind{
 	{name: "message catalogue", magic: "\xde\x12\x04\x95", ways: []way{{"its texts", "msgunfmt", "msgunfmt FILE", "gettext"}}},
 }
 
-// fileKindOf returns the kind of a file that is no text in UTF-8, and nil if it is none of the table.
+// fileKindOf returns the kind of a file that begins with head and is not UTF-8; nil: the table has no such kind.
 func fileKindOf(name string, head []byte) *fileKind {
 	base, start := strings.ToLower(filepath.Base(name)), string(head[:min(len(head), 512)])
 	for i, k := range kinds {
@@ -178,7 +178,8 @@ func hasEnding(base, endings string) bool {
 	return false
 }
 
-// wayOn returns the sentence that names a command for the file. A stored result of the session has no name that a command could use.
+// wayOn returns the end of a sentence that names a command for the file. It is empty for a stored result of the session, which has no path that a
+// command could use.
 func (c *readCall) wayOn(ways []way) string {
 	if len(c.facts.Reads) == 0 {
 		return ""
@@ -196,7 +197,7 @@ func (c *readCall) wayOn(ways []way) string {
 		" is not installed here; Debian's package of it is " + missing.from + ")"
 }
 
-// command returns the command of a way, for the file of the call.
+// command fills the file of the call into the command of a way.
 func (c *readCall) command(command string) string {
 	file := agenttool.ParsePath(c.spelling())
 	if strings.HasPrefix(file, "-") {

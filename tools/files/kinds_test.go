@@ -169,7 +169,7 @@ func TestMissingPrograms(t *testing.T) {
 	if _, text := p.read("a.pdf"); !strings.HasSuffix(text, want) {
 		t.Errorf("%q", text)
 	}
-	for _, ways := range append(allWays(), smaller, firstFrame, anyFile) {
+	for _, ways := range append(allWays(), smallerCopy, firstFrame, anyFile) {
 		call := &readCall{facts: agenttool.Facts{Reads: []agenttool.Path{{Spelling: "a"}}}}
 		if text := call.wayOn(ways); !strings.Contains(text, "Debian's package of it is ") {
 			t.Errorf("%q", text)

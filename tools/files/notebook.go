@@ -24,8 +24,8 @@ const (
 	maxNotebookValues = 200_000 // cells, outputs and lines of a notebook whose cells are shown: each takes about 100 bytes of memory
 )
 
-// notebook is a Jupyter notebook of format 4, as far as it is shown. The values of cells are kept as they are spelt, to find
-// their lines in the file.
+// notebook is the part of a Jupyter notebook of format 4 that is shown. Cells are kept as the file spells them, to find their
+// lines in it.
 type notebook struct {
 	Format int               `json:"nbformat"`
 	Cells  []json.RawMessage `json:"cells"`
@@ -34,7 +34,7 @@ type notebook struct {
 // cell is a cell of a notebook.
 type cell struct {
 	Type    string       `json:"cell_type"`
-	Source  joined       `json:"source"`
+	Source  joinedLines  `json:"source"`
 	Outputs []cellOutput `json:"outputs"`
 }
 
@@ -42,32 +42,32 @@ type cell struct {
 type cellOutput struct {
 	Type  string                     `json:"output_type"`
 	Name  string                     `json:"name"`
-	Text  joined                     `json:"text"`
+	Text  joinedLines                `json:"text"`
 	Error string                     `json:"ename"`
 	Value string                     `json:"evalue"`
 	Data  map[string]json.RawMessage `json:"data"`
 }
 
-// joined is a text that a notebook has as a string, or as a list of its lines.
-type joined string
+// joinedLines is a text that a notebook stores as a string or as a list of lines.
+type joinedLines string
 
-func (j *joined) UnmarshalJSON(text []byte) error {
+func (j *joinedLines) UnmarshalJSON(text []byte) error {
 	var lines []string
 	if json.Unmarshal(text, &lines) == nil {
-		*j = joined(strings.Join(lines, ""))
+		*j = joinedLines(strings.Join(lines, ""))
 		return nil
 	}
 	return json.Unmarshal(text, (*string)(j))
 }
 
-// isNotebook reports whether a text has the name of a notebook.
+// isNotebook reports whether a file has the name of a notebook and is UTF-8.
 func isNotebook(name string, held *content) bool {
 	return hasEnding(strings.ToLower(name), ".ipynb") && held.form.encoding == encoding.UTF8
 }
 
-// showNotebook shows the cells of a notebook, and reports whether the file is one that can be shown so. The input's offset is
-// a line of the file, as for other texts: that of the first cell to show. What cells show is not the text that the file
-// holds, so that nothing of the file counts as seen.
+// showNotebook shows the cells of a notebook. ok is false if the file cannot be shown as cells. The input's offset is a line of
+// the file, as for other texts: the cell in that line is the first one that is shown. The caller must not count any line of the
+// file as seen, because cells are not the text of the file.
 func (c *readCall) showNotebook(held *content, result readResult) (out agenttool.Output, ok bool, err error) {
 	raw, err := held.all()
 	if errors.Is(err, errMoved) {
@@ -209,7 +209,7 @@ func (c *cell) show(number int, line int64) string {
 // showData shows the plain text of an output, and names its other formats.
 func (o *cellOutput) showData(b *strings.Builder) {
 	for _, media := range slices.Sorted(maps.Keys(o.Data)) {
-		var text joined
+		var text joinedLines
 		err := json.Unmarshal(o.Data[media], &text)
 		if media == "text/plain" && err == nil {
 			b.WriteString("[output]\n")
