@@ -17,39 +17,39 @@ import (
 	"toolhost/agenttool/visible"
 )
 
-// mismatch says why a string does not stand in a text: where the text is most like it, and what differs there first.
+// mismatch says why a text does not contain a string: which part of the text is most similar to it, and what differs there first.
 type mismatch struct {
-	kind  kind
-	says  string    // the kind in words, with what is needed to mend the string
-	start int       // the line of the text at which the place begins; 0: no part of the text is like the string
-	line  int       // the line that differs first
-	more  int       // further lines that differ
-	shown [2]string // the first difference in the text and in the string, with white space visible where it differs; empty: says tells all
+	kind        mismatchKind
+	explanation string    // the kind in words, and how to correct the string
+	start       int       // number of the line at which the most similar part of the text begins; 0: no part is similar
+	line        int       // number of the first line that differs
+	more        int       // further lines that differ
+	shown       [2]string // the first difference in the text and in the string, with white space visible where it differs; empty: the explanation suffices
 }
 
-// kind is a kind of difference between a string and a text.
-type kind string
+// mismatchKind is a kind of difference between a string and a text.
+type mismatchKind string
 
 // The kinds of difference.
 const (
-	alreadyDone  kind = "already done"  // the text holds the replacement
-	lineNumbers  kind = "line numbers"  // the string has those that read shows
-	escaped      kind = "escaped"       // \n or &lt; in one of them is the character itself in the other
-	ellipsis     kind = "ellipsis"      // a line of the string stands for lines left out
-	newlineKind  kind = "line ends"     // CR LF and LF
-	finalNewline kind = "final newline" // a line end too many at the end of the string
-	indentation  kind = "indentation"
-	trailing     kind = "trailing white space"
-	blanks       kind = "white space" // within a line
-	blankKind    kind = "Unicode white space"
-	unicodeForm  kind = "Unicode form" // composed and decomposed letters
-	invisible    kind = "invisible characters"
-	typographic  kind = "typography" // quotes, dashes
-	letterCase   kind = "case"
-	lookAlike    kind = "look-alike" // one character, which may look the same
-	wording      kind = "wording"
-	lineTooMany  kind = "line too many" // in the string
-	lineMissing  kind = "line missing"  // in the string
+	alreadyDone  mismatchKind = "already done"  // the text holds the replacement
+	lineNumbers  mismatchKind = "line numbers"  // the string has those that read shows
+	escaped      mismatchKind = "escaped"       // \n or &lt; in one of them is the character itself in the other
+	ellipsis     mismatchKind = "ellipsis"      // a line of the string stands for lines left out
+	newlineKind  mismatchKind = "line ends"     // CR LF and LF
+	finalNewline mismatchKind = "final newline" // a line end too many at the end of the string
+	indentation  mismatchKind = "indentation"
+	trailing     mismatchKind = "trailing white space"
+	blanks       mismatchKind = "white space" // within a line
+	blankKind    mismatchKind = "Unicode white space"
+	unicodeForm  mismatchKind = "Unicode form" // composed and decomposed letters
+	invisible    mismatchKind = "invisible characters"
+	typographic  mismatchKind = "typography" // quotes, dashes
+	letterCase   mismatchKind = "case"
+	lookAlike    mismatchKind = "look-alike" // one character, which may look the same
+	wording      mismatchKind = "wording"
+	lineTooMany  mismatchKind = "line too many" // in the string
+	lineMissing  mismatchKind = "line missing"  // in the string
 )
 
 // The parts of a text that are aligned with a string. Longer strings are aligned part by part.
@@ -73,12 +73,12 @@ func explain(text []byte, old, now, name, newline string, wholeLines bool) (m mi
 	from, to, found := nearest(text, old)
 	if at := doneAt(text, local(old), local(now), from, to, found); at >= 0 {
 		line := lineAt(at)
-		return mismatch{kind: alreadyDone, start: line, line: line, says: "the file holds the replacement already"}, true
+		return mismatch{kind: alreadyDone, start: line, line: line, explanation: "the file holds the replacement already"}, true
 	}
 	for _, other := range respelled(old, name) {
 		if at := bytes.Index(text, []byte(local(other.old))); at >= 0 {
 			line := lineAt(at)
-			return mismatch{kind: other.kind, start: line, line: line, says: other.says}, true
+			return mismatch{kind: other.kind, start: line, line: line, explanation: other.explanation}, true
 		}
 	}
 	prefix := ""
@@ -88,11 +88,11 @@ func explain(text []byte, old, now, name, newline string, wholeLines bool) (m mi
 		from, to, found = nearest(text, old)
 	}
 	if !found {
-		return mismatch{kind: lineNumbers, says: prefix}, prefix != ""
+		return mismatch{kind: lineNumbers, explanation: prefix}, prefix != ""
 	}
 	m = differenceAt(text, from, to, old, name, terminator, wholeLines)
 	if prefix != "" {
-		m.kind, m.says = lineNumbers, prefix+"; also, "+m.says
+		m.kind, m.explanation = lineNumbers, prefix+"; also, "+m.explanation
 	}
 	return m, true
 }
@@ -121,8 +121,9 @@ func doneAt(text []byte, old, now string, from, to int, found bool) int {
 // respelling is a string that may be what a caller meant.
 type respelling struct {
 	old  string
-	kind kind
-	says string
+	kind mismatchKind
+
+	explanation string
 }
 
 var (
@@ -135,9 +136,9 @@ var (
 
 // respelled returns the strings that old may stand for as a whole.
 func respelled(old, name string) (others []respelling) {
-	add := func(s string, k kind, says string) {
+	add := func(s string, k mismatchKind, explanation string) {
 		if s != old && strings.TrimSpace(s) != "" {
-			others = append(others, respelling{s, k, says})
+			others = append(others, respelling{s, k, explanation})
 		}
 	}
 	if stripped, is := withoutLineNumbers(old); is {
@@ -236,9 +237,9 @@ func differenceAt(text []byte, from, to int, old, name string, terminator byte, 
 		done, at = done+len(part), at+pairs[len(pairs)-1].file+1
 	}
 	m.kind, m.line = newlineKind, max(m.line, m.start)
-	m.says = "the file mixes line ends here, LF and CR LF: make an edit for each line, or give CR (\\r) where the file has it"
+	m.explanation = "the file mixes line ends here, LF and CR LF: make an edit for each line, or give CR (\\r) where the file has it"
 	if strings.Contains(old, "\r") {
-		m.says = name + " has CR (\\r) at the ends of lines where the file has none"
+		m.explanation = name + " has CR (\\r) at the ends of lines where the file has none"
 	}
 	return m
 }
@@ -281,8 +282,8 @@ func withoutCR(lines []string, terminator byte) []bool {
 
 // leftOut is the mismatch of a string with an ellipsis, whose beginning stands for a line of the text.
 func leftOut(ellipse string, line int, name string) mismatch {
-	says := fmt.Sprintf("%s leaves lines out (%q): write them, or make an edit for each part", name, cut.Short(strings.TrimSpace(ellipse), 40))
-	return mismatch{kind: ellipsis, says: says, start: line, line: line}
+	explanation := fmt.Sprintf("%s leaves lines out (%q): write them, or make an edit for each part", name, cut.Short(strings.TrimSpace(ellipse), 40))
+	return mismatch{kind: ellipsis, explanation: explanation, start: line, line: line}
 }
 
 // headBefore returns the line of the last place, up to about an offset, at which the lines before an ellipsis stand, else of a place like
@@ -445,8 +446,8 @@ func onePairEach(file, wanted []string, closes bool) (pairs []pair) {
 	return pairs
 }
 
-// firstDifference fills in what differs in the first pair, and shows it. pairs are those from it on. It returns how many of them the sentence
-// is about. opens and closes say that wanted may begin and end within a line; if it does in the first pair, near is about where.
+// firstDifference fills in what differs in the first of pairs, and shows it. It returns how many of the pairs the explanation covers. opens
+// and closes say that wanted may begin and end within a line; if it does in the first pair, near is about the offset where it begins.
 func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name string, opens, closes bool, near int) (told int) {
 	p := pairs[0]
 	if p.file >= 0 && p.wanted >= 0 {
@@ -464,7 +465,7 @@ func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name str
 				return 1
 			}
 		}
-		m.says += ", in all lines"
+		m.explanation += ", in all lines"
 		return len(pairs)
 	}
 	for _, other := range pairs {
@@ -475,7 +476,7 @@ func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name str
 	}
 	beside := slices.IndexFunc(pairs, func(p pair) bool { return p.file >= 0 })
 	if p.file >= 0 {
-		m.kind, m.says = lineMissing, fmt.Sprintf("the file has %s here that %s leaves out", count.Grouped(told, "line", "lines"), name)
+		m.kind, m.explanation = lineMissing, fmt.Sprintf("the file has %s here that %s leaves out", count.Grouped(told, "line", "lines"), name)
 		m.shown[0] = clip(file[p.file])
 		if at := slices.IndexFunc(pairs, func(p pair) bool { return p.wanted >= 0 }); at >= 0 {
 			m.shown[1] = clip(wanted[pairs[at].wanted])
@@ -483,10 +484,10 @@ func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name str
 		return told
 	}
 	if strings.Join(wanted[p.wanted:], "") == "" {
-		m.kind, m.says = finalNewline, fmt.Sprintf("%s ends with %s more than the file has there", name, count.Grouped(told, "line end", "line ends"))
+		m.kind, m.explanation = finalNewline, fmt.Sprintf("%s ends with %s more than the file has there", name, count.Grouped(told, "line end", "line ends"))
 		return told
 	}
-	m.kind, m.says = lineTooMany, fmt.Sprintf("%s has %s here that the file has not", name, count.Grouped(told, "line", "lines"))
+	m.kind, m.explanation = lineTooMany, fmt.Sprintf("%s has %s here that the file has not", name, count.Grouped(told, "line", "lines"))
 	m.shown[1] = clip(wanted[p.wanted])
 	if beside >= 0 {
 		m.shown[0] = clip(file[pairs[beside].file])
@@ -500,7 +501,7 @@ func clip(line string) string { return window(line, 0, 0, false) }
 // compareLines says what differs between a line of a text and one of a string, and shows both.
 func (m *mismatch) compareLines(file, wanted, name string, opens, closes bool, near int) {
 	file = part(file, wanted, opens, closes, near)
-	m.kind, m.says = kindOf(file, wanted, name)
+	m.kind, m.explanation = kindOf(file, wanted, name)
 	same := cut.Common(file, wanted)
 	fileEnd, wantedEnd := len(file), len(wanted)
 	for fileEnd > same && wantedEnd > same {
@@ -529,8 +530,8 @@ const (
 	shownAfter  = 60
 )
 
-// window shows the part of a line around [from, to). With mark, blanks and tabs there show as · and →. What does not show, is written as its
-// code point.
+// window returns the part of a line around [from, to). With mark, blanks and tabs in it are written as · and →. Characters that do not show are
+// written as code points.
 func window(line string, from, to int, mark bool) string {
 	begin := from
 	for range shownBefore {
@@ -669,7 +670,7 @@ func longPart(file, wanted string, opens, closes bool, near int) string {
 }
 
 // kindOf names the difference between a line of a text and a line of a string.
-func kindOf(file, wanted, name string) (kind, string) {
+func kindOf(file, wanted, name string) (kind mismatchKind, explanation string) {
 	has := func(what, other string) string {
 		return fmt.Sprintf("the file has %s where %s has %s", what, name, other)
 	}
@@ -767,7 +768,7 @@ func spaces(s string) string {
 	}, s)
 }
 
-// without drops characters.
+// without returns s without the characters that drop selects.
 func without(s string, drop func(rune) bool) string {
 	return strings.Map(func(r rune) rune {
 		if drop(r) {
@@ -794,16 +795,16 @@ func keyboard(s string) string {
 func (m mismatch) message(name string) string {
 	if m.shown == [2]string{} {
 		if m.start == 0 {
-			return m.says
+			return m.explanation
 		}
-		return fmt.Sprintf("line %d: %s", m.line, m.says)
+		return fmt.Sprintf("line %d: %s", m.line, m.explanation)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "nearest place: line %d", m.start)
 	if m.line != m.start {
 		fmt.Fprintf(&b, ", first difference: line %d", m.line)
 	}
-	b.WriteString(": " + m.says)
+	b.WriteString(": " + m.explanation)
 	if m.more > 0 {
 		fmt.Fprintf(&b, "; %s", count.Grouped(m.more, "more line differs", "more lines differ"))
 	}

@@ -41,7 +41,7 @@ func TestMismatch(t *testing.T) {
 	crlf := strings.ReplaceAll(text, "\n", "\r\n")
 	for _, tt := range []struct {
 		name, file, old, now string
-		kind                 kind
+		kind                 mismatchKind
 		start, line          int
 		words                []string
 	}{
@@ -200,7 +200,7 @@ func FuzzMismatch(f *testing.F) {
 				continue
 			}
 			lines := 1 + bytes.Count(text, []byte(newline[len(newline)-1:]))
-			if m.kind == "" || m.says == "" || m.start < 0 || m.line < m.start || m.line > lines || m.more < 0 {
+			if m.kind == "" || m.explanation == "" || m.start < 0 || m.line < m.start || m.line > lines || m.more < 0 {
 				t.Errorf("%+v", m)
 			}
 			if len(message) > 2000 || !utf8.ValidString(message) || strings.ContainsFunc(message, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r == 0x7f }) {

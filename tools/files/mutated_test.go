@@ -21,7 +21,7 @@ import (
 type mutatedEdit struct {
 	file, old, now string
 	line           int // where it differs
-	kinds          []kind
+	kinds          []mismatchKind
 }
 
 // mutations make edits that models send out of lines [at, at+len(lines)) of a file. They return nil where the lines do not have what they
@@ -33,7 +33,7 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 			body := strings.TrimLeft(line, "\t")
 			lines[i] = strings.Repeat("    ", len(line)-len(body)) + body
 		}
-		return &mutatedEdit{line: at + first, kinds: []kind{indentation}}
+		return &mutatedEdit{line: at + first, kinds: []mismatchKind{indentation}}
 	},
 	"a block shifted": func(_ *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		first := slices.IndexFunc(lines, func(s string) bool { return strings.TrimSpace(s) != "" })
@@ -42,13 +42,13 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 				lines[i] = "  " + line
 			}
 		}
-		return &mutatedEdit{line: at + first, kinds: []kind{indentation}}
+		return &mutatedEdit{line: at + first, kinds: []mismatchKind{indentation}}
 	},
 	"another word": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inWord(r, at, lines, []kind{wording}, func(word string) string { return "q" + word[2:] + "zk" })
+		return inWord(r, at, lines, []mismatchKind{wording}, func(word string) string { return "q" + word[2:] + "zk" })
 	},
 	"another case": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inWord(r, at, lines, []kind{letterCase}, func(word string) string {
+		return inWord(r, at, lines, []mismatchKind{letterCase}, func(word string) string {
 			if word == strings.ToUpper(word) {
 				return strings.ToLower(word)
 			}
@@ -56,10 +56,10 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 		})
 	},
 	"an invisible character": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inWord(r, at, lines, []kind{invisible}, func(word string) string { return word[:2] + "\u200b" + word[2:] })
+		return inWord(r, at, lines, []mismatchKind{invisible}, func(word string) string { return word[:2] + "\u200b" + word[2:] })
 	},
 	"a look-alike": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inWord(r, at, lines, []kind{lookAlike}, func(word string) string { return strings.Replace(word, "a", "\u0430", 1) })
+		return inWord(r, at, lines, []mismatchKind{lookAlike}, func(word string) string { return strings.Replace(word, "a", "\u0430", 1) })
 	},
 	"decomposed letters": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		k := r.IntN(len(lines))
@@ -71,32 +71,32 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 		if !norm.NFC.IsNormalString(changed) {
 			return nil
 		}
-		return &mutatedEdit{line: at + k, kinds: []kind{unicodeForm}}
+		return &mutatedEdit{line: at + k, kinds: []mismatchKind{unicodeForm}}
 	},
 	"curly quotes": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inLine(r, at, lines, []kind{typographic}, func(s string) string { return strings.NewReplacer(`"`, "“", "'", "’").Replace(s) })
+		return inLine(r, at, lines, []mismatchKind{typographic}, func(s string) string { return strings.NewReplacer(`"`, "“", "'", "’").Replace(s) })
 	},
 	"a no-break space": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inLine(r, at, lines, []kind{blankKind}, func(s string) string {
+		return inLine(r, at, lines, []mismatchKind{blankKind}, func(s string) string {
 			body := strings.TrimLeft(s, " \t")
 			return s[:len(s)-len(body)] + strings.Replace(body, " ", "\u00a0", 1)
 		})
 	},
 	"two blanks": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inLine(r, at, lines, []kind{blanks}, func(s string) string {
+		return inLine(r, at, lines, []mismatchKind{blanks}, func(s string) string {
 			body := strings.TrimSpace(s)
 			return strings.Replace(s, body, strings.Replace(body, " ", "  ", 1), 1)
 		})
 	},
 	"trailing blanks": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
-		return inLine(r, at, lines, []kind{trailing}, func(s string) string { return s + "  " })
+		return inLine(r, at, lines, []mismatchKind{trailing}, func(s string) string { return s + "  " })
 	},
 	"a line left out": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		if len(lines) < 4 {
 			return nil
 		}
 		k := 1 + r.IntN(len(lines)-2)
-		m := &mutatedEdit{line: at + k, kinds: []kind{lineMissing}}
+		m := &mutatedEdit{line: at + k, kinds: []mismatchKind{lineMissing}}
 		m.old = strings.Join(slices.Delete(lines, k, k+1), "\n")
 		return m
 	},
@@ -105,7 +105,7 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 			return nil
 		}
 		k := 1 + r.IntN(len(lines)-2)
-		m := &mutatedEdit{line: at + k, kinds: []kind{lineTooMany}}
+		m := &mutatedEdit{line: at + k, kinds: []mismatchKind{lineTooMany}}
 		m.old = strings.Join(slices.Insert(lines, k, "\tresult := compute(first, second) // quickly"), "\n")
 		return m
 	},
@@ -113,7 +113,7 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 		if len(lines) < 6 {
 			return nil
 		}
-		m := &mutatedEdit{line: at, kinds: []kind{ellipsis}}
+		m := &mutatedEdit{line: at, kinds: []mismatchKind{ellipsis}}
 		m.old = strings.Join(slices.Replace(lines, 2, len(lines)-2, "    ..."), "\n")
 		return m
 	},
@@ -121,36 +121,36 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 		for i := range lines {
 			lines[i] = fmt.Sprintf("%6d\t%s", at+i+1, lines[i])
 		}
-		return &mutatedEdit{line: at, kinds: []kind{lineNumbers}}
+		return &mutatedEdit{line: at, kinds: []mismatchKind{lineNumbers}}
 	},
 	"literal escapes": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		if len(lines) < 2 || strings.Contains(strings.Join(lines, ""), `\`) {
 			return nil
 		}
-		return &mutatedEdit{old: strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(strings.Join(lines, "\n")), line: at, kinds: []kind{escaped}}
+		return &mutatedEdit{old: strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(strings.Join(lines, "\n")), line: at, kinds: []mismatchKind{escaped}}
 	},
 	"escaped quotes": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		text := strings.Join(lines, "\n")
 		if !strings.Contains(text, `"`) || strings.Contains(text, `\`) {
 			return nil
 		}
-		return &mutatedEdit{old: strings.ReplaceAll(text, `"`, `\"`), line: at, kinds: []kind{escaped}}
+		return &mutatedEdit{old: strings.ReplaceAll(text, `"`, `\"`), line: at, kinds: []mismatchKind{escaped}}
 	},
 	"CR LF": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		if len(lines) < 2 {
 			return nil
 		}
-		return &mutatedEdit{old: strings.Join(lines, "\r\n"), line: at, kinds: []kind{newlineKind}}
+		return &mutatedEdit{old: strings.Join(lines, "\r\n"), line: at, kinds: []mismatchKind{newlineKind}}
 	},
 	"a line end too many": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		if at+len(lines) >= len(file) || file[at+len(lines)] == "" {
 			return nil
 		}
-		return &mutatedEdit{old: strings.Join(lines, "\n") + "\n\n", line: at + len(lines) - 1, kinds: []kind{finalNewline}}
+		return &mutatedEdit{old: strings.Join(lines, "\n") + "\n\n", line: at + len(lines) - 1, kinds: []mismatchKind{finalNewline}}
 	},
 	"replaced already": func(r *rand.Rand, file []string, at int, lines []string) *mutatedEdit {
 		old := strings.Join(lines, "\n")
-		m := inWord(r, at, lines, []kind{alreadyDone}, func(word string) string { return word + "Old" })
+		m := inWord(r, at, lines, []mismatchKind{alreadyDone}, func(word string) string { return word + "Old" })
 		if m != nil {
 			m.now, m.line = old, at
 		}
@@ -159,7 +159,7 @@ var mutations = map[string]func(r *rand.Rand, file []string, at int, lines []str
 }
 
 // inLine changes one of the lines.
-func inLine(r *rand.Rand, at int, lines []string, kinds []kind, change func(string) string) *mutatedEdit {
+func inLine(r *rand.Rand, at int, lines []string, kinds []mismatchKind, change func(string) string) *mutatedEdit {
 	k := r.IntN(len(lines))
 	changed := change(lines[k])
 	if changed == lines[k] || strings.TrimSpace(lines[k]) == "" {
@@ -170,7 +170,7 @@ func inLine(r *rand.Rand, at int, lines []string, kinds []kind, change func(stri
 }
 
 // inWord changes a word of ASCII letters in one of the lines.
-func inWord(r *rand.Rand, at int, lines []string, kinds []kind, change func(string) string) *mutatedEdit {
+func inWord(r *rand.Rand, at int, lines []string, kinds []mismatchKind, change func(string) string) *mutatedEdit {
 	return inLine(r, at, lines, kinds, func(line string) string {
 		words := strings.FieldsFunc(line, func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') })
 		words = slices.DeleteFunc(words, func(s string) bool { return len(s) < 4 })
