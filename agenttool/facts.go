@@ -86,6 +86,7 @@ type Facts struct {
 	PartsComplete Fact       `json:"parts_complete,omitzero"` // Parts holds every command that runs
 	Mentions      [][]string `json:"-"`                       // argv of all that may be a command, anywhere, for rules that forbid; see [Unread]
 	Unmentioned   bool       `json:"-"`                       // there may be commands that Mentions does not hold
+	Settings      []string   `json:"-"`                       // NAME=VALUE of each variable that may be set for a command, anywhere; see [Unread]
 
 	// MayRun says why more may run than Mentions holds, because the input names a program or code that nothing is known of. Code of the
 	// project, which a build or a test runs, does not count. Empty: all that the input itself names is in Mentions.
@@ -129,7 +130,42 @@ type Part struct {
 
 	PathsComplete Fact     `json:"paths_complete"` // Reads and Writes name every path that this command itself touches
 	Reasons       []Reason `json:"reasons,omitempty"`
+
+	// Variables are those that the line sets for this command: before it, or by env. One that is set twice is there twice.
+	Variables []Variable `json:"-"`
+
+	// Passes says that all it does is to run the parts that it wraps, with another limit of time, another priority, buffering, session or
+	// environment: a rule that covers those covers it.
+	Passes bool `json:"-"`
+
+	// Means are the words without the options of git before its command, if these change nothing but where git runs and what it shows;
+	// nil: there are none, or they change more. MeansIn are the directories where it then runs, absolute, as Reads spell them.
+	Means   []string `json:"-"`
+	MeansIn []string `json:"-"`
+
+	// Loose says of a part that is not Exact that each word which is not known to its end is one word, no option, and names no path, host
+	// or code: it is text.
+	Loose bool `json:"-"`
 }
+
+// Variable is a variable of the environment that a command line sets for a command.
+type Variable struct {
+	Name      string
+	Value     string // as far as it is known from the beginning
+	Known     bool   // Value is all of it
+	Influence Influence
+}
+
+// Influence is how far a variable changes what a command does. The zero value is the widest.
+type Influence uint8
+
+// The influences.
+const (
+	RunsOther   Influence = iota // its value is code, or names a program, a file with code or options: which ones is not known
+	FindsCode                    // as RunsOther, but this value is known to name nothing outside the project: PYTHONPATH=.
+	ActsOnOther                  // it says with what, or on what, the command acts: DATABASE_URL, RAILS_ENV
+	ShowsOther                   // it changes what is shown, how fast the command is or where it listens: CI, PORT, GOMAXPROCS
+)
 
 // Glob is a pattern of paths that a command reads.
 type Glob struct {

@@ -6,6 +6,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
 
@@ -123,9 +124,9 @@ func (w assigner) array(x *syntax.ArrayExpr) {
 	}
 }
 
-// environment analyses the assignments before a command, which end with it, and returns why nothing is proved of the command then,
-// if so. The command is nil if it is not known.
-func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt string) {
+// environment analyses the assignments before a command, which end with it. It returns why nothing is proved of the command then, if so, and
+// the variables. Of a command without words the shell keeps them.
+func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt string, variables []agenttool.Variable) {
 	for _, a := range list {
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
 			w.text(a.Value)
@@ -135,14 +136,23 @@ func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt
 		}
 		name, v := a.Name.Value, w.single(a.Value)
 		codeFinder{&w.shell}.givenVariable(name, v)
-		switch {
-		case name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read":
-		case program.HarmlessEnvironment(name, v):
-		default:
-			doubt = "the variable " + name + " may change what the command does"
+		if name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read" {
+			continue
+		}
+		variables = append(variables, variable(name, v))
+		if program.HarmlessEnvironment(name, v) {
+			continue
+		}
+		doubt = "the variable " + name + " may change what the command does"
+		w.fact("read_only", doubt)
+		if len(argv) == 0 {
 			w.note(unknown | gap)
-			w.fact("read_only", doubt)
 		}
 	}
-	return doubt
+	return doubt, variables
+}
+
+// variable describes a variable that is set for a command.
+func variable(name string, v program.Word) agenttool.Variable {
+	return agenttool.Variable{Name: name, Value: v.Text, Known: v.Static, Influence: program.Influence(name, v)}
 }

@@ -27,7 +27,9 @@ func (w *walk) callExpr(x *syntax.CallExpr) {
 		return
 	}
 	argv := expander{w}.fields(x.Args)
-	defer w.doubtWithin(assigner{expander{w}}.environment(x.Assigns, argv))()
+	doubt, variables := assigner{expander{w}}.environment(x.Assigns, argv)
+	defer w.doubtWithin(doubt)()
+	defer w.givenWithin(variables)()
 	if len(argv) == 0 {
 		return // all words became nothing, and so does the command
 	}
@@ -95,6 +97,7 @@ func (w *walk) program(argv []program.Word) {
 	base, ok := trustedName(name.Text)
 	if !ok {
 		w.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
+		w.loose(name.Text, argv, nil, nil)
 		if base, ok := projectProgram(name.Text); ok {
 			codeFinder{&w.shell}.namesCode(base, argv, nil)
 		} else {
@@ -105,6 +108,7 @@ func (w *walk) program(argv []program.Word) {
 	spec := program.Lookup(base)
 	if spec == nil {
 		w.strange("`"+base+"` is not a program that toolhost knows", name)
+		w.loose(base, argv, nil, nil)
 		if harmlessBuiltins[base] {
 			codeFinder{&w.shell}.setsByBuiltin(base, argv[1:])
 		} else {
@@ -137,7 +141,93 @@ func (w *walk) program(argv []program.Word) {
 		effects{&w.shell}.runsGit(argv[0], use)
 	}
 	codeFinder{&w.shell}.namesCode(base, argv, use)
+	w.means(base, argv)
+	w.loose(base, argv, args, use)
 	w.use(argv, use)
+}
+
+// means notes the words of a command of git without the options before it, and the directories that those lead to.
+func (w *walk) means(base string, argv []program.Word) {
+	if base != "git" || w.quiet > 0 {
+		return
+	}
+	from, in, ok := program.GitCommand(argv)
+	part := &w.parts[w.part]
+	if !ok || len(part.Argv) != len(argv) || in != "" && len(w.scope.dirs) == 0 {
+		return
+	}
+	part.Means = append([]string{part.Argv[0]}, part.Argv[from:]...)
+	switch {
+	case strings.HasPrefix(in, "/"):
+		part.MeansIn = []string{strings.TrimRight(in, "/")}
+	case in != "":
+		for _, dir := range w.scope.dirs {
+			part.MeansIn = append(part.MeansIn, strings.TrimRight(dir+"/"+in, "/"))
+		}
+	}
+}
+
+// loose notes whether the words that are not known to their end are text for the program, whatever they become.
+func (w *walk) loose(base string, argv []program.Word, args *program.Args, u *program.Use) {
+	if w.quiet > 0 || allStatic(argv) {
+		return
+	}
+	if u != nil && !u.Understood || u != nil && len(u.Runs) > 0 || mayBeCode(base, argv) {
+		return
+	}
+	for _, word := range argv {
+		if !word.Static && (!noOption(word, args) || touched(word, u)) {
+			return
+		}
+	}
+	w.parts[w.part].Loose = true
+}
+
+// mayBeCode reports whether words that are not known to their end may be code, or a command.
+func mayBeCode(base string, argv []program.Word) bool {
+	c := carries(base)
+	switch {
+	case c.Command && (len(c.Behind) == 0 && !c.Never || commandPart(c, program.Texts(argv)) >= 0):
+		return true
+	case c.Text == program.ScriptText && takesScript[base]: // what stands behind its file is for the script
+		return !argv[1].Static || strings.HasPrefix(argv[1].Text, "-") || !strings.ContainsAny(argv[1].Text, "./")
+	}
+	return c.Text != "" && c.Text != program.GitText
+}
+
+// takesScript are interpreters whose first operand is a file with code, and whose other words are for that.
+var takesScript = program.WordSet("python python3 node ruby perl php")
+
+// noOption reports whether a word that is not known to its end stays one word and is no option but one that is spelled out: it begins
+// otherwise, or is the value of one.
+func noOption(word program.Word, args *program.Args) bool {
+	value := func(o program.GivenOption) bool {
+		return o.Has && o.Value.Line == word.Line && o.Value.Column == word.Column
+	}
+	switch {
+	case word.Many:
+		return false
+	case args != nil && slices.ContainsFunc(args.Options, value), word.Token:
+		return true
+	}
+	option, _, valued := strings.Cut(word.Text, "=")
+	return word.Text != "" && strings.IndexByte("-+", word.Text[0]) < 0 || valued && len(option) > 1
+}
+
+// touched reports whether a word that is not known to its end is a path or a host for the program, as far as those matter.
+func touched(word program.Word, u *program.Use) bool {
+	if u == nil {
+		return false
+	}
+	it := func(other program.Word) bool {
+		return other.Line == word.Line && other.Column == word.Column && !other.Static
+	}
+	for _, paths := range [...][]program.Word{u.Reads, u.Looks, u.Writes, u.Follows} {
+		if slices.ContainsFunc(paths, it) {
+			return true
+		}
+	}
+	return u.Dir != nil && it(*u.Dir) || slices.ContainsFunc(u.Hosts, func(host program.Word) bool { return it(host) && !namesHost(host) })
 }
 
 // here replaces git -C DIR by git -C . if DIR is spelled exactly as the start directory and the shell is still there.
@@ -154,6 +244,7 @@ func here(sh *shell, base string, argv []program.Word) []program.Word {
 // use records what one run of a program does, and analyses what it runs.
 func (w *walk) use(argv []program.Word, u *program.Use) {
 	effects{&w.shell}.done(argv, u)
+	w.passes(u)
 	if len(u.Runs) > 0 {
 		w.started(argv[0].Text, u)
 	}
@@ -178,10 +269,13 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 // nothing is proved about them; if it changes directory, they run there.
 func (w *walk) started(name string, u *program.Use) {
 	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
-	if altered || u.Dir != nil {
+	if altered || u.Dir != nil || len(u.Given) > 0 {
 		outer := w.scope
 		defer func() { w.scope = outer }()
 		w.scope = outer.clone()
+		for _, given := range u.Given {
+			w.scope.variables = append(slices.Clip(w.scope.variables), variable(given.Name, given.Value))
+		}
 		w.doubt(name+" is not understood, or changes the environment", altered)
 		w.goTo(u.Dir)
 	}

@@ -86,9 +86,8 @@ func ownMachine(u *program.Use) bool {
 func (sh effects) useHosts(u *program.Use) {
 	named := 0
 	for _, word := range u.Hosts {
-		_, rest, _ := strings.Cut(word.Text, "://")
 		switch {
-		case word.Static || strings.ContainsAny(rest, "/?#"):
+		case namesHost(word):
 			sh.host(word.Text)
 			named++
 		case ownMachine(u):
@@ -102,6 +101,12 @@ func (sh effects) useHosts(u *program.Use) {
 	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
 		sh.note(hostless)
 	}
+}
+
+// namesHost reports whether the host in a word is known, if not all of the word is.
+func namesHost(word program.Word) bool {
+	_, rest, _ := strings.Cut(word.Text, "://")
+	return word.Static || strings.ContainsAny(rest, "/?#")
 }
 
 // lock records files that a program locks while it runs, in the directory where it starts.

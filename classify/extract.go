@@ -287,6 +287,17 @@ func (g *extractor) coprocess(x *syntax.CoprocClause) {
 	g.argv(argv[1:], x.Pos())
 }
 
+// setting notes a variable that is set for some command. Beyond a limit it may be any.
+func (g *extractor) setting(name, value string) {
+	switch text := name + "=" + value; {
+	case slices.Contains(g.settings, text):
+	case len(g.settings) < maxVars:
+		g.settings = append(g.settings, text)
+	case len(g.settings) == maxVars:
+		g.settings = append(g.settings, agenttool.Unread)
+	}
+}
+
 // runsText looks at text that a command at some place surely runs, and keeps it for the paths in it.
 func (g *extractor) runsText(text string, at syntax.Pos) {
 	if c := (code{text, place{int(at.Line()), int(at.Col())}}); len(g.codes) < maxCodes {
@@ -341,6 +352,7 @@ func (g *extractor) assign(x *syntax.Assign) {
 	}
 	g.unsure = false
 	name, text := x.Name.Value, g.value(x)
+	g.setting(name, text)
 	torn := g.unsure || setByBash(name)
 	g.assigned = append(g.assigned, name)
 	if program.CommandVariable(name) {

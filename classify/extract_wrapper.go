@@ -18,6 +18,9 @@ type unwrapper struct{ *extractor }
 func (g unwrapper) settings(argv []string, at syntax.Pos) {
 	for i, word := range argv[:min(len(argv), maxSplit)] {
 		variable, value, ok := strings.Cut(word, "=")
+		if ok && plainName(variable) {
+			g.setting(variable, value)
+		}
 		switch {
 		case variable == "--entrypoint" && !ok && i+1 < len(argv):
 			value = argv[i+1]

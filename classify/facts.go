@@ -157,8 +157,21 @@ func (rec *record) note(t tally) {
 	if rec.toucher() == 0 {
 		rec.itself |= t
 	}
+	if rec.toucher() > 0 && t.has(notPassed) {
+		rec.parts[rec.part].Passes = false
+	}
 	for i := rec.part; i >= 0; i = rec.parts[i].WrappedBy {
 		rec.parts[i].tally |= t
+	}
+}
+
+// notPassed are findings about a command itself that what covers the commands behind it does not cover.
+const notPassed = unknown | gap | writes | mayDestroy | destroys | reaches | mayReach | incomplete | matched | hostless | remotes
+
+// passes notes whether the current simple command does nothing but run others. What is found about it before is known to be harmless.
+func (rec *record) passes(u *program.Use) {
+	if rec.quiet == 0 && rec.part >= 0 {
+		rec.parts[rec.part].Passes = u.Passes
 	}
 }
 

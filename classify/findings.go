@@ -12,6 +12,7 @@ import (
 // findings are the results of the lenient analysis.
 type findings struct {
 	mentions [][]string // argv; agenttool.Unread marks unknown text
+	settings []string   // as agenttool.Facts.Settings
 	found    []agenttool.Reason
 	over     bool // a limit stopped it: there may be more of both
 	skimmed  bool // not all words of a command were searched for destructive commands
@@ -67,6 +68,7 @@ type extraction struct {
 	destroyed   []agenttool.Reason
 	codes       []code
 	mentions    [][]string
+	settings    []string
 	unmentioned bool
 }
 

@@ -39,7 +39,7 @@ var partTests = []struct{ name, text, want string }{
 	{"input that is not known", `make < "$x"`, "make n? => ?"},
 	{"a redirection in a function", "f() { make > $x; }; f", "make n? ;; f n? ;; make n? => ?"},
 
-	{"with a variable", "A=b make", "make n? => ?"},
+	{"with a variable", "A=b make", "make n? => y"},
 	{"after an export", "export A=b; make", "export A=b yy ;; make n? => ?"},
 	{"after an export of what is set", "A=b; export A; make", "export A yy ;; make n? => ?"},
 	{"after a declaration", "declare -x A=b; make", "declare -x A=b yy ;; make n? => ?"},
@@ -50,7 +50,7 @@ var partTests = []struct{ name, text, want string }{
 
 	{"after a search path", "PATH=x; ls", "ls ?? => ?"},
 	{"before a search path", "ls; PATH=x; ls", "ls yy ;; ls ?? => ?"},
-	{"with a search path", "PATH=x ls; cat f", "ls ?? ;; cat f yy => ?"},
+	{"with a search path", "PATH=x ls; cat f", "ls ?? ;; cat f yy => y"},
 	{"with a search path of env", "env PATH=x ls", "env PATH=x ls ?? ;; ls ?? => y"},
 	{"after eval", "eval x; ls", "eval x ?? ;; ls ?? => y"},
 	{"after source", "source f; ls", "source f ?? ;; ls ?? => y"},

@@ -35,6 +35,7 @@ func (rec *record) report() agenttool.Facts {
 	}
 	f.Parts, f.PartsComplete, f.Commands = rec.finished(), rec.partsComplete(), rec.commands()
 	f.Mentions, f.Unmentioned, f.MayRun = rec.mentions, rec.unmentioned, rec.allMayRun()
+	f.Settings = rec.settings
 	f.Globs, f.Git = rec.matches(f.Parts), rec.git
 	if t.has(remotes) && !t.has(unknown|hostless|mayReach) {
 		f.Remotes = rec.remotes
@@ -49,7 +50,7 @@ func (rec *record) report() agenttool.Facts {
 func (rec *record) rejection() agenttool.Facts {
 	f := agenttool.Facts{Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
 		Reasons:  append([]agenttool.Reason{*rec.rejected}, rec.destroyed...),
-		Mentions: rec.mentions, Unmentioned: rec.unmentioned, MayRun: rec.rejected.Text}
+		Mentions: rec.mentions, Unmentioned: rec.unmentioned, Settings: rec.settings, MayRun: rec.rejected.Text}
 	if len(rec.destroyed) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
 	}
@@ -84,20 +85,22 @@ func (w *whole) partsComplete() agenttool.Fact {
 }
 
 // commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean
-// is not known, or if there may be more commands than were seen: then no list would be the whole truth.
+// is not known, as with a variable that may change it, or if there may be more commands than were seen: then no list would be the whole truth.
 func (rec *record) commands() [][]string {
 	if rec.tally.has(gap) {
 		return nil
 	}
 	all := make([][]string, 0, len(rec.parts))
 	for i := range rec.parts {
-		if !rec.parts[i].Exact {
+		if !rec.parts[i].Exact || slices.ContainsFunc(rec.parts[i].Variables, changesMeaning) {
 			return nil
 		}
 		all = append(all, rec.parts[i].Argv)
 	}
 	return all
 }
+
+func changesMeaning(v agenttool.Variable) bool { return v.Influence != agenttool.ShowsOther }
 
 // seen adds the commands that the strict analysis found in the words of others: rules that forbid see no less than rules that
 // allow.
@@ -118,6 +121,7 @@ func (rec *record) merge(g *extractor) {
 		rec.tally |= mayDestroy
 	}
 	rec.codes = append(rec.codes, g.codes...)
+	rec.settings = append(rec.settings, g.settings...)
 	rec.unmentioned = rec.unmentioned || g.over || g.hidden
 	switch {
 	case rec.mentions == nil && g.mentions == nil:

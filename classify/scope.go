@@ -8,6 +8,7 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
 
@@ -16,6 +17,8 @@ type scope struct {
 	workdir
 	bindings
 	stdin
+
+	variables []agenttool.Variable // those that the line sets for the commands that run now
 
 	doubt     string // why nothing is proved about later commands: an earlier one is not understood; "" if all are
 	given     bool   // programs find a variable that may mean something to them
@@ -155,7 +158,7 @@ func join(a, b *scope) *scope {
 	a.settle()
 	b.settle()
 	j := &scope{workdir: a.workdir.or(&b.workdir), stdin: a.stdin.or(&b.stdin), doubt: cmp.Or(a.doubt, b.doubt), given: a.given || b.given, captured: a.captured,
-		vanishing: a.vanishing || b.vanishing}
+		vanishing: a.vanishing || b.vanishing, variables: a.variables}
 	j.common(&a.bindings, &b.bindings)
 	return j
 }

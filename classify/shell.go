@@ -2,6 +2,7 @@ package classify
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"toolhost/agenttool"
@@ -112,6 +113,16 @@ func (sh *shell) doubtWithin(reason string) (end func()) {
 	}
 }
 
+// givenWithin gives variables to the commands that follow until the result is called.
+func (sh *shell) givenWithin(variables []agenttool.Variable) (end func()) {
+	before := sh.scope.variables
+	if len(variables) == 0 {
+		return func() {}
+	}
+	sh.scope.variables = append(slices.Clip(before), variables...)
+	return func() { sh.scope.variables = before }
+}
+
 // doubt records, if is is true, the reason why nothing is proved about later commands.
 func (sh *shell) doubt(reason string, is bool) {
 	if is && sh.scope.doubt == "" {
@@ -126,7 +137,7 @@ func (sh *shell) begin(argv []program.Word) (outer int) {
 		return outer
 	}
 	c := sh.recorded(argv)
-	c.WrappedBy, c.Dirs = outer, sh.startDirs()
+	c.WrappedBy, c.Dirs, c.Variables = outer, sh.startDirs(), sh.scope.variables
 	sh.altered = sh.altered || sh.scope.given
 	at := sh.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
 	c.Line, c.Column = at.Line, at.Column

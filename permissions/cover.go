@@ -83,12 +83,42 @@ func (c *cover) coverParts() bool {
 			found = c.parts[part.WrappedBy]
 		} else if readsOnly(part) || networked && part.Exact && part.ReadOnly == agenttool.Yes && part.PathsComplete == agenttool.Yes {
 			found = onlyReads
-		} else {
-			all = c.lack(strings.Join(part.Argv, " "))
 		}
 		c.parts = append(c.parts, found)
 	}
-	return all
+	c.passOn()
+	for n := range f.Parts {
+		if c.parts[n] == uncovered && !c.passing(n) {
+			all = c.lack(strings.Join(f.Parts[n].Argv, " "))
+		}
+	}
+	return all && !slices.Contains(c.parts, uncovered)
+}
+
+// passOn covers each simple command that only runs others by what covers all of those. A part stands before those that it runs.
+func (c *cover) passOn() {
+	for n := range slices.Backward(c.parts) {
+		if c.parts[n] != uncovered || !c.r.Facts.Parts[n].Passes {
+			continue
+		}
+		by := uncovered
+		for m := n + 1; m < len(c.parts); m++ {
+			if c.r.Facts.Parts[m].WrappedBy != n {
+				continue
+			}
+			if c.parts[m] == uncovered {
+				by = uncovered
+				break
+			}
+			by = max(by, c.parts[m])
+		}
+		c.parts[n] = by
+	}
+}
+
+// passing reports whether a simple command is one whose rule is that of the commands which it runs, and is there only for them.
+func (c *cover) passing(n int) bool {
+	return c.r.Facts.Parts[n].Passes && slices.ContainsFunc(c.r.Facts.Parts[n+1:], func(part agenttool.Part) bool { return part.WrappedBy == n })
 }
 
 // wrappedWhole reports whether the command that runs a simple command, and ends in its words, is covered by a rule without a star:
@@ -123,10 +153,15 @@ func (c *cover) hostsAllowed() bool {
 
 // coversPart returns the number of a rule that covers a simple command, -1 for none. Words mean what they say only inside the roots.
 func (c *cover) coversPart(part *agenttool.Part) int {
-	if !part.Exact || len(part.Argv) == 0 || !inRoots(c.r.Facts, part) {
+	if len(part.Argv) == 0 || !inRoots(c.r.Facts, part) {
 		return -1
 	}
-	return c.find(func(rule *Rule) bool { return rule.covers(part.Argv) }, c.p.set.allow.firstWords(part.Argv[0]))
+	return c.find(func(rule *Rule) bool { return rule.covers(c.r.Facts, part) }, c.p.set.allow.firstWords(part.Argv[0]))
+}
+
+// meansInRoots reports whether the directories to which the words of a simple command lead, besides what it means, are inside the roots.
+func meansInRoots(f *agenttool.Facts, part *agenttool.Part) bool {
+	return f.Dir != nil && !slices.ContainsFunc(part.MeansIn, func(dir string) bool { return !dirInRoots(f, dir) })
 }
 
 // inRoots reports whether a simple command starts inside a root of the workspace, wherever it may start.

@@ -253,7 +253,11 @@ func listsWorktrees(f *agenttool.Facts, w agenttool.Path) bool {
 		return false
 	}
 	part := &f.Parts[w.By-1]
-	return part.Exact && len(part.Argv) > 1 && part.Argv[0] == "git" && part.Argv[1] == "worktree"
+	words := part.Argv
+	if part.Means != nil && meansInRoots(f, part) {
+		words = part.Means
+	}
+	return part.Exact && len(words) > 1 && words[0] == "git" && words[1] == "worktree"
 }
 
 // movesRepository reports whether the call moves a repository: another one, with hooks of its own, could take its place.

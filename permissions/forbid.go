@@ -67,11 +67,12 @@ func (s *ruleset) forbiddenWords(x *ruleIndex, f *agenttool.Facts, keep func(fin
 	if !x.speaksOfCommands() {
 		return
 	}
-	for _, part := range f.Parts {
-		s.forbiddenArgv(x, unread(part.Argv), keep)
+	for i := range f.Parts {
+		part := &f.Parts[i]
+		s.forbiddenArgv(x, unread(part.Argv), keep, func(rule *Rule) certainty { return rule.meetsPart(part) })
 	}
 	for _, argv := range f.Mentions {
-		s.forbiddenArgv(x, argv, keep)
+		s.forbiddenArgv(x, argv, keep, func(rule *Rule) certainty { return min(rule.meets(argv), rule.meetsVariables(f)) })
 	}
 	if f.Unmentioned || f.Mentions == nil && f.Parts == nil {
 		keep(finding{rule: x.every()[0], sure: maybe})
@@ -104,10 +105,10 @@ func (s *ruleset) forbiddenCode(x *ruleIndex, f *agenttool.Facts, keep func(find
 
 // allowsWords reports whether a rule that allows names a simple command by its words.
 func (s *ruleset) allowsWords(f *agenttool.Facts, part *agenttool.Part) bool {
-	if !part.Exact || len(part.Argv) == 0 || !inRoots(f, part) {
+	if len(part.Argv) == 0 || !inRoots(f, part) {
 		return false
 	}
-	return slices.ContainsFunc(s.allow.firstWords(part.Argv[0]), func(i int) bool { return s.rules[i].covers(part.Argv) })
+	return slices.ContainsFunc(s.allow.firstWords(part.Argv[0]), func(i int) bool { return s.rules[i].covers(f, part) })
 }
 
 // unread returns the argv of a part with its unknown pieces marked as in mentions.
@@ -127,7 +128,7 @@ func unread(argv []string) []string {
 // unknownEnd ends a word of a part that is not known to its end.
 const unknownEnd = "…"
 
-func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, keep func(finding)) {
+func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, keep func(finding), meets func(*Rule) certainty) {
 	if len(argv) == 0 {
 		return
 	}
@@ -136,7 +137,7 @@ func (s *ruleset) forbiddenArgv(x *ruleIndex, argv []string, keep func(finding))
 		candidates = x.every()
 	}
 	for _, i := range candidates {
-		if sure := s.rules[i].meets(argv); sure > never {
+		if sure := meets(&s.rules[i]); sure > never {
 			keep(finding{rule: i, sure: sure})
 		}
 	}

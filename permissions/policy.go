@@ -6,7 +6,7 @@
 //
 // Rules that deny come first, then those that ask, then those that allow, in any written order. Rules that deny or
 // ask match generously: every command that is mentioned, behind any wrapper, and every path by any of its names. Rules that allow
-// match exactly: each part of the call needs one. A call that only reads runs unasked.
+// match exactly: each part of the call needs one, but for parts that only pass a command on. A call that only reads runs unasked.
 package permissions
 
 import (

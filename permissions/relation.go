@@ -27,7 +27,7 @@ func Relation(r Rule, f *agenttool.Facts) Relate {
 	}
 	found := Apart
 	for _, part := range f.Parts {
-		if part.Exact && r.covers(part.Argv) {
+		if r.covers(f, &part) {
 			return Covers
 		}
 	}
@@ -64,15 +64,18 @@ func Matches(r Rule, example, workspace, home string) bool {
 	case r.tool == "shell" && r.argv == nil:
 		return true
 	case r.tool == "shell":
-		words, err := splitWords(strings.ReplaceAll(example, "*", `\*`))
+		vars, words, err := splitWords(strings.ReplaceAll(example, "*", `\*`))
 		argv := make([]string, len(words))
 		for i, w := range words {
 			argv[i], _ = w.literal()
 		}
 		if r.Behavior == agenttool.Allow {
-			return err == nil && r.covers(argv)
+			return err == nil && r.coversLine(vars, argv)
 		}
-		return err == nil && r.meets(argv) == surely
+		given := func(s setting) bool {
+			return slices.ContainsFunc(vars, func(v setting) bool { return v.name == s.name && s.value.match(v.value[0]) })
+		}
+		return err == nil && r.meets(argv) == surely && !slices.ContainsFunc(r.vars, func(s setting) bool { return !given(s) })
 	}
 	return false
 }

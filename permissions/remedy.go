@@ -53,13 +53,17 @@ func (s suggester) rulesFor(suggested []agenttool.SuggestedUpdate) []string {
 		return nil
 	}
 	var rules []string
+	c := coverOf(s.p, r)
 	for i := range r.Facts.Parts {
-		switch part := &r.Facts.Parts[i]; {
-		case part.WrappedBy >= 0 || readsOnly(part): // a rule with all words of the wrapper covers it
-		case !part.Exact || len(rules) == maxRules:
+		part := &r.Facts.Parts[i]
+		variables, ok := beforeWords(part, false)
+		switch {
+		case readsOnly(part) || c.passing(i):
+		case part.WrappedBy >= 0 && !r.Facts.Parts[part.WrappedBy].Passes: // a rule with all words of the wrapper covers it
+		case !part.Exact || !ok || len(rules) == maxRules:
 			return nil
 		default:
-			rules = append(rules, "Shell("+joinWords(part.Argv)+")")
+			rules = append(rules, "Shell("+variables+joinWords(part.Argv)+")")
 		}
 	}
 	for _, path := range r.Facts.Writes {

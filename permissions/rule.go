@@ -17,7 +17,7 @@ import (
 //	Shell(WORDS)       a command whose words match: * stands for any part of one word, a last word * (or :* at the
 //	                   end) for any further words: Shell(npm run test:*) covers "npm run test" and
 //	                   "npm run test -- -u", not "npm run test:unit". Quotes hold a word together, and \* and a * in
-//	                   quotes are a star
+//	                   quotes are a star. NAME=VALUE words in front are variables that the command runs with
 //	Read(GLOB)         reading the paths that match, by any tool or command
 //	Write(GLOB)        writing them (and editing them, and reading written files)
 //	Edit(GLOB)         writing them with the edit tool only
@@ -38,8 +38,9 @@ type Rule struct {
 
 // matcher is the compiled text of a rule.
 type matcher struct {
-	tool string   // lower-case name of the tool; for path rules read, write or edit
-	argv []word   // Shell(WORDS)
+	tool string // lower-case name of the tool; for path rules read, write or edit
+	argv []word // Shell(WORDS)
+	vars []setting
 	more bool     // … followed by any further words
 	glob string   // Read, Write, Edit: absolute, or relative to the workspace; "" matches every path
 	led  []string // target of the links in the literal beginning of the glob, absolute

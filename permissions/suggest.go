@@ -100,21 +100,14 @@ func (s suggester) narrowest() []string {
 	}
 	for n := range s.r.Facts.Parts {
 		part := &s.r.Facts.Parts[n]
-		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) || s.endsAnother(part) {
+		if n < len(c.parts) && c.parts[n] != uncovered || readsOnly(part) || c.passing(n) || s.endsAnother(part) {
 			continue
 		}
-		words := part.Argv
-		if lines := beforeLines(words); lines > 0 && s.r.Facts.Destructive != agenttool.Yes {
-			words = words[:lines]
-		}
-		switch {
-		case !part.Exact || !suggestible(words):
+		rule := s.ruleFor(part)
+		if rule == "" {
 			return nil
-		case len(words) < len(part.Argv):
-			add("Shell(" + joinWords(words) + " *)")
-		default:
-			add("Shell(" + joinWords(words) + ")")
 		}
+		add(rule)
 	}
 	for _, path := range s.r.Facts.Writes {
 		if s.p.keeps(path) {
@@ -133,13 +126,67 @@ func (s suggester) narrowest() []string {
 	return rules
 }
 
+// ruleFor returns the rule with the words of a simple command: all of them, those before a commit's message of several lines, or, if not all
+// are known, those that say what the program does. It is "" if there is none.
+func (s suggester) ruleFor(part *agenttool.Part) string {
+	words := s.meant(part)
+	variables, ok := beforeWords(part, false)
+	if lines := beforeLines(words); lines > 0 && s.r.Facts.Destructive != agenttool.Yes {
+		words = words[:lines]
+	}
+	if known := slices.IndexFunc(words, func(w string) bool { return strings.HasSuffix(w, unknownEnd) }); known >= 0 && !part.Exact {
+		n := told(words)
+		if n == 0 || n > known || slices.Contains(runners, words[n-1]) || s.r.Facts.Destructive == agenttool.Yes {
+			return ""
+		}
+		words = words[:n]
+	}
+	switch {
+	case !ok || !part.Exact && !part.Loose || !suggestible(words):
+		return ""
+	case len(words) < len(s.meant(part)):
+		return "Shell(" + variables + joinWords(words) + " *)"
+	}
+	return "Shell(" + variables + joinWords(words) + ")"
+}
+
+// meant returns the words of a simple command as rules are suggested for them.
+func (s suggester) meant(part *agenttool.Part) []string {
+	if part.Means != nil && meansInRoots(s.r.Facts, part) {
+		return part.Means
+	}
+	return part.Argv
+}
+
+// beforeWords returns the variables of a suggested rule, each with a blank behind it; with stars for values that name no code, if those are
+// wanted or not known. It is not ok if one names code.
+func beforeWords(part *agenttool.Part, stars bool) (text string, ok bool) {
+	for _, v := range part.Variables {
+		value := quoteWord(v.Value)
+		if v.Value == "" {
+			value = ""
+		}
+		if !v.Known || stars && v.Influence == agenttool.ActsOnOther {
+			value = "*"
+		}
+		switch {
+		case v.Influence == agenttool.ShowsOther:
+			continue
+		case v.Influence == agenttool.RunsOther, !v.Known && v.Influence != agenttool.ActsOnOther, strings.ContainsAny(v.Value, "\n\x00"):
+			return "", false
+		}
+		text += v.Name + "=" + value + " "
+	}
+	return text, true
+}
+
 // endsAnother reports whether a part is the end of the words of the one that runs it: the rule for that one shows all that runs.
 func (s suggester) endsAnother(part *agenttool.Part) bool {
 	if part.WrappedBy < 0 || part.WrappedBy >= len(s.r.Facts.Parts) || !part.Exact {
 		return false
 	}
 	outer := &s.r.Facts.Parts[part.WrappedBy]
-	return outer.Exact && !readsOnly(outer) && endsIn(outer.Argv, part.Argv)
+	return !outer.Passes && outer.Exact && !readsOnly(outer) && endsIn(outer.Argv, part.Argv)
 }
 
 func joinWords(argv []string) string {
@@ -169,13 +216,18 @@ func (s suggester) widened(exact []string) []string {
 		return nil
 	}
 	rules, wider := s.wholeDirs(exact)
-	for _, part := range s.r.Facts.Parts {
-		at := slices.Index(rules, "Shell("+joinWords(part.Argv)+")")
-		n := told(part.Argv)
-		if at < 0 || n == 0 || slices.Contains(runners, part.Argv[n-1]) {
+	for i := range s.r.Facts.Parts {
+		part := &s.r.Facts.Parts[i]
+		at := slices.Index(rules, s.ruleFor(part))
+		words := s.meant(part)
+		n := told(words)
+		if at < 0 || n == 0 || slices.Contains(runners, words[n-1]) {
 			continue
 		}
-		rules[at], wider = "Shell("+joinWords(part.Argv[:n])+" *)", true
+		variables, _ := beforeWords(part, true)
+		if rule := "Shell(" + variables + joinWords(words[:n]) + " *)"; rule != rules[at] {
+			rules[at], wider = rule, true
+		}
 	}
 	if !wider {
 		return nil
@@ -183,10 +235,13 @@ func (s suggester) widened(exact []string) []string {
 	return slices.Compact(rules)
 }
 
-// told returns how many of the words say what the tool does; 0 if it is not known, or if there are no others.
+// told returns how many of the words say what the tool does; 0 if it is not known.
 func told(argv []string) int {
 	n := runsNamed(argv)
-	if n > 0 && n < len(argv) {
+	switch {
+	case n > 0 && n == len(argv) && (argv[0] == "source" || argv[0] == "."):
+		return 0
+	case n > 0:
 		return n
 	}
 	for depth := 1; depth <= min(2, len(argv)); depth++ {
@@ -194,7 +249,7 @@ func told(argv []string) int {
 			n = found
 		}
 	}
-	if n >= len(argv) || slices.ContainsFunc(argv[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
+	if n > len(argv) || slices.ContainsFunc(argv[:n], func(w string) bool { return strings.HasPrefix(w, "-") }) {
 		return 0
 	}
 	return n

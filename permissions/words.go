@@ -13,20 +13,29 @@ import (
 // word is the pattern of one word of a command: the literal pieces between its stars. One piece is the word itself.
 type word []string
 
+// setting is a variable in front of the words of a rule, and the pattern of its value.
+type setting struct {
+	name  string
+	value word
+}
+
 // setWords reads the words of a Shell rule.
 func (r *Rule) setWords(spec string) error {
 	if head, ok := strings.CutSuffix(spec, ":*"); ok {
 		spec = head + " *"
 	}
-	words, err := splitWords(spec)
+	vars, words, err := splitWords(spec)
 	if err != nil {
 		return err
 	}
+	r.vars = vars
 	if last := len(words) - 1; last >= 0 && len(words[last]) == 2 && words[last][0]+words[last][1] == "" {
 		words, r.more = words[:last], true
 	}
 	bare := !slices.ContainsFunc(words, func(w word) bool { return strings.Join(w, "") != "" })
 	switch {
+	case len(words) == 0 && len(vars) > 0:
+		return fmt.Errorf("it names a variable and no command, such as Shell(PORT=* npm start)")
 	case len(words) > 0 && !(bare && r.Behavior == agenttool.Allow):
 		r.argv = words
 	case r.Behavior == agenttool.Allow:
@@ -35,21 +44,30 @@ func (r *Rule) setWords(spec string) error {
 	return nil // in a rule that denies or asks, Shell(*) means Shell
 }
 
-// splitWords splits at blanks outside quotes, and each word at its stars outside quotes.
-func splitWords(spec string) ([]word, error) {
-	var words []word
+// splitWords splits at blanks outside quotes, and each word at its stars outside quotes. Words in front that set variables, as the shell reads
+// them, are apart.
+func splitWords(spec string) (vars []setting, words []word, err error) {
 	var piece strings.Builder
 	var current word
-	open, quote := false, byte(0)
+	open, quote, name := false, byte(0), ""
 	end := func() {
-		if open {
+		if open && name != "" {
+			vars = append(vars, setting{name, append(current, piece.String())})
+		} else if open {
 			words = append(words, append(current, piece.String()))
-			piece.Reset()
 		}
-		current, open = nil, false
+		piece.Reset()
+		current, open, name = nil, false, ""
 	}
+	begins := 0 // where the current word does
 	for i := 0; i < len(spec); i++ {
+		if !open {
+			begins = i
+		}
 		switch c := spec[i]; {
+		case c == '=' && quote == 0 && open && name == "" && len(words) == 0 && isName(spec[begins:i]):
+			name = spec[begins:i]
+			piece.Reset()
 		case quote != 0 && c == quote:
 			quote = 0
 		case quote == 0 && (c == '\'' || c == '"'):
@@ -70,10 +88,15 @@ func splitWords(spec string) ([]word, error) {
 		}
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("the quote %c is not closed", quote)
+		return nil, nil, fmt.Errorf("the quote %c is not closed", quote)
 	}
 	end()
-	return words, nil
+	return vars, words, nil
+}
+
+// isName reports whether a text is one that a variable may have as its name.
+func isName(text string) bool {
+	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == "" && (text[0] < '0' || text[0] > '9')
 }
 
 // quoteWord spells a word so that a rule means exactly it.
@@ -128,25 +151,93 @@ const (
 	surely
 )
 
+// matchBegin reports whether the pattern matches every text with this beginning.
+func (w word) matchBegin(text string) bool {
+	return len(w) == 2 && w[1] == "" && strings.HasPrefix(text, w[0])
+}
+
 // literal reports whether a rule about words covers exactly one argv.
 func (r *matcher) literal() bool {
 	return r.argv != nil && !r.more && !slices.ContainsFunc(r.argv, func(w word) bool { return len(w) != 1 })
 }
 
-// covers reports whether an allow rule covers the words of a simple command. All words must be known.
-func (r *matcher) covers(argv []string) bool {
+// covers reports whether an allow rule covers a simple command that starts inside the roots: by its words, or by what they mean; each word that
+// is not known to its end by a star. The rule has all variables that may change what the command does, and the command all that the rule has.
+func (r *matcher) covers(f *agenttool.Facts, part *agenttool.Part) bool {
+	if !part.Exact && !part.Loose || len(part.Argv) == 0 || !r.coversVariables(part.Variables) {
+		return false
+	}
+	return r.coversWords(part.Argv, part.Exact) || part.Means != nil && meansInRoots(f, part) && r.coversWords(part.Means, part.Exact)
+}
+
+func (r *matcher) coversWords(argv []string, exact bool) bool {
 	if len(argv) < len(r.argv) || len(argv) > len(r.argv) && !r.more {
 		return false
 	}
 	for i, w := range r.argv {
-		if !w.match(argv[i]) {
+		begin, cut := strings.CutSuffix(argv[i], unknownEnd)
+		if unknown := cut && !exact; unknown && !w.matchBegin(begin) || !unknown && !w.match(argv[i]) {
 			return false
 		}
 	}
 	return true
 }
 
-// meets says whether a rule that forbids is about a simple command: by the last name of its program, and past the
+func (r *matcher) coversVariables(given []agenttool.Variable) bool {
+	for _, v := range given {
+		if v.Influence != agenttool.ShowsOther && !slices.ContainsFunc(r.vars, func(s setting) bool { return s.name == v.Name }) {
+			return false
+		}
+	}
+	for _, s := range r.vars {
+		other := func(v agenttool.Variable) bool {
+			return v.Name == s.name && !(v.Known && s.value.match(v.Value) || !v.Known && s.value.matchBegin(v.Value))
+		}
+		if slices.ContainsFunc(given, other) || !slices.ContainsFunc(given, func(v agenttool.Variable) bool { return v.Name == s.name }) {
+			return false
+		}
+	}
+	return true
+}
+
+// coversLine reports whether an allow rule covers a command line that is spelled like a rule, without stars.
+func (r *matcher) coversLine(vars []setting, argv []string) bool {
+	var given []agenttool.Variable
+	for _, s := range vars {
+		given = append(given, agenttool.Variable{Name: s.name, Value: s.value[0], Known: true})
+	}
+	return r.coversVariables(given) && r.coversWords(argv, true)
+}
+
+// meetsVariables says whether a command that is mentioned may run with the variables of a rule that forbids. Which of the variables that are
+// set somewhere in a line reach which command is not known.
+func (r *matcher) meetsVariables(f *agenttool.Facts) certainty {
+	found := surely
+	for _, s := range r.vars {
+		set := func(text string) bool {
+			name, value, _ := strings.Cut(text, "=")
+			return text == agenttool.Unread || name == s.name && (s.value.match(value) || strings.Contains(value, agenttool.Unread))
+		}
+		if !slices.ContainsFunc(f.Settings, set) {
+			return never
+		}
+		found = maybe
+	}
+	return found
+}
+
+// meetsPart says whether a rule that forbids is about a simple command, with its variables.
+func (r *matcher) meetsPart(part *agenttool.Part) certainty {
+	found := r.meets(unread(part.Argv))
+	for _, s := range r.vars {
+		if !slices.ContainsFunc(part.Variables, func(v agenttool.Variable) bool { return v.Name == s.name && v.Known && s.value.match(v.Value) }) {
+			return never // the mentions tell whether it may be
+		}
+	}
+	return found
+}
+
+// meets says whether a rule that forbids is about the words of a simple command: by the last name of its program, and past the
 // options that stand between the words that say what to do.
 func (r *matcher) meets(argv []string) certainty {
 	if len(argv) == 0 {

@@ -123,3 +123,32 @@ func below(dir, path Word) Word {
 	path.Local = false
 	return path
 }
+
+// GitCommand finds the subcommand behind the options of git. It is ok if there are options, and all that they change is what git shows and the
+// directory where it runs: in is that directory, as -C says it, relative to the one of the command; "" if no -C is there.
+func GitCommand(argv []Word) (from int, in string, ok bool) {
+	options := Lookup("git").table()
+	dir := Lit("")
+	for from = 1; from < len(argv); from++ {
+		word := argv[from]
+		if !word.Static {
+			return 0, "", false
+		}
+		if !strings.HasPrefix(word.Text, "-") {
+			return from, dir.Text, from > 1
+		}
+		switch o := options.options[word.Text]; {
+		case o == nil:
+			return 0, "", false
+		case o.kind == "" && len(o.effects) == 0:
+		case word.Text == "-C" && from+1 < len(argv) && argv[from+1].Static && argv[from+1].Text != "":
+			from++
+			dir = below(dir, argv[from])
+		case word.Text == "-c" && from+1 < len(argv) && argv[from+1].Static && harmlessGitSetting(argv[from+1]):
+			from++
+		default:
+			return 0, "", false
+		}
+	}
+	return 0, "", false
+}

@@ -17,7 +17,7 @@ func judges() map[string]judge {
 		judgeIndex.byName = map[string]judge{
 			"effects": effectsAlone,
 			"busybox": judgeBusybox, "entr": judgeEntr, "env": judgeEnv, "flock": judgeFlock, "parallel": judgeParallel, "watch": judgeWatch,
-			"xargs": judgeXargs, "shell": judgeShell, "otherShell": judgeOtherShell,
+			"chrt": judgeChrt, "xargs": judgeXargs, "shell": judgeShell, "otherShell": judgeOtherShell,
 			"change": judgeChange, "copy": judgeCopy, "destroyer": judgeDestroyer, "mkdir": judgeMkdir, "mktemp": judgeMktemp,
 			"move": judgeMove, "split": judgeSplit, "date": judgeDate, "dd": judgeDD, "here": judgeHere, "seq": judgeSeq, "sleep": judgeSleep,
 			"tree": judgeTree, "fd": judgeFd, "fdSearch": judgeFdSearch, "rg": judgeRg, "ag": judgeAg,

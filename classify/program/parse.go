@@ -410,11 +410,14 @@ func (p *parser) finish() (*Args, *Use) {
 	if p.spec.Raw && p.spec.Judge == nil {
 		p.use.Unknown("takes words that toolhost does not know", p.word(0))
 	}
+	p.use.Passes = p.spec.Passes && !slices.ContainsFunc(p.use.Effects[len(p.table.effects):], func(e Effect) bool { return e != Writes })
 	if p.spec.Judge != nil && !p.asks() {
 		understood := p.use.Understood
 		p.spec.Judge(p.args, p.use)
 		p.use.Understood = p.use.Understood && understood
 	}
+	p.use.Passes = p.use.Passes && p.use.Understood && len(p.use.Runs) > 0 && p.use.Dir == nil &&
+		len(p.use.Reads)+len(p.use.Looks)+len(p.use.Writes)+len(p.use.Hosts) == 0
 	if p.sub != nil {
 		return p.sub, p.use
 	}

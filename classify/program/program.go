@@ -14,7 +14,7 @@
 //
 //	-a --all           options; they may take several lines
 //	operands KINDS     Spec.Operands, and likewise effects, locks, carries
-//	is WORDS           abbreviates, ungrouped, inorder, harmless, raw, exact, partial, loses: the fields of Spec with these names;
+//	is WORDS           abbreviates, ungrouped, inorder, harmless, raw, exact, partial, loses, passes: the fields of Spec with these names;
 //	                   any: its effects say all that matters, whatever its words are
 //	asks WORDS         of a raw one: one of these words alone is a question, and the program does nothing
 //	judge NAME         Spec.Judge, by its name in judges.go
@@ -175,6 +175,7 @@ type Spec struct {
 	Carries     string // code in its words: a Language, and command, command=WORDS, input, within as in Carried
 	Partial     bool   // nothing else is known of it
 	Loses       bool   // Judge may find that a use destroys
+	Passes      bool   // it only runs its command with another limit of time, priority, buffering, session or environment
 
 	asks     Words    // of a Raw one: one of these words alone is a question, and the program does nothing
 	faults   []string // errors in its entry of a table
@@ -239,6 +240,10 @@ type Use struct {
 	Sub        string    // the subcommands, as they stand behind the program's name
 	Reasons    []Reason
 
+	// Passes says that all it does is to run the commands in Runs, see Spec.Passes. Given are the variables that it sets for them.
+	Passes bool
+	Given  []GivenVariable
+
 	Homely []HomeWrite // directories of the home that it writes
 
 	Remotes []GitRemote // other repositories that git reaches, which its configuration names
@@ -249,6 +254,12 @@ type Use struct {
 	lost     bool     // words are not understood, which may name code
 	opaque   bool     // no description knows what its words do
 	project  int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
+}
+
+// GivenVariable is a variable that a program sets for the commands that it runs.
+type GivenVariable struct {
+	Name  string
+	Value Word
 }
 
 // GitRemote is a repository by the name that the configuration gives it.

@@ -108,7 +108,7 @@ func (s *Spec) is(flag string) {
 		is   *bool
 	}{
 		{"abbreviates", &s.Abbreviates}, {"ungrouped", &s.Ungrouped}, {"inorder", &s.InOrder}, {"harmless", &s.Harmless}, {"raw", &s.Raw},
-		{"exact", &s.Exact}, {"partial", &s.Partial}, {"loses", &s.Loses}, {"any", &s.Raw},
+		{"exact", &s.Exact}, {"partial", &s.Partial}, {"loses", &s.Loses}, {"passes", &s.Passes}, {"any", &s.Raw},
 	} {
 		if known.name == flag {
 			if *known.is = true; flag == "any" {

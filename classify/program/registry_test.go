@@ -136,7 +136,7 @@ func TestVariableTable(t *testing.T) {
 			t.Errorf("%s: %v", kind, variables()[kind])
 		}
 	}
-	if len(variables()) != 37 || !HarmlessEnvironment("PAGER", Lit("")) || HarmlessEnvironment("PAGER", Lit(`""`)) || HarmlessEnvironment("GOPROXY", Lit("")) {
+	if len(variables()) != 42 || !HarmlessEnvironment("PAGER", Lit("")) || HarmlessEnvironment("PAGER", Lit(`""`)) || HarmlessEnvironment("GOPROXY", Lit("")) {
 		t.Errorf("%d lists", len(variables()))
 	}
 }

@@ -17,6 +17,7 @@ func judgeShell(a *Args, u *Use) {
 		u.Unknown("this option of the shell may change what its words mean: "+w.Text, w)
 	}
 	operands := a.Values("operand")
+	u.Passes = u.Passes && a.Has("-c")
 	switch {
 	case a.Has("--version", "--help"):
 	case a.Has("-c", "--command") && len(operands) > 0:
@@ -96,6 +97,7 @@ func judgeEnv(a *Args, u *Use) {
 	}
 	for _, w := range a.Values("name") {
 		if !w.Static || !HarmlessEnvironment(w.Text, Lit("x")) && !variables()["unset"][w.Text] && !meansNothing(w.Text) {
+			u.Passes = false
 			u.Add(RunsCode, "without this variable a program may do something else: "+w.Text)
 		}
 	}
@@ -106,18 +108,26 @@ func judgeEnv(a *Args, u *Use) {
 		}
 		given := words[0]
 		given.Text = value
+		u.Given = append(u.Given, GivenVariable{name, given})
 		if !HarmlessEnvironment(name, given) {
 			u.Add(RunsCode, "this variable may change what the program does: "+name)
 		}
 		words = words[1:]
 	}
 	if len(words) > 0 && words[0].Static && words[0].Text == "-" {
+		u.Passes = false
 		u.Add(RunsCode, "env - takes all variables away")
 		words = words[1:]
 	}
 	if len(words) > 0 {
 		u.Runs = append(u.Runs, Command{Argv: words})
 	}
+}
+
+// judgeChrt judges the policy: without an option it is a real-time one, which may take the processor from everybody else.
+func judgeChrt(a *Args, u *Use) {
+	u.Reasons = append(u.Reasons, Reason{Fact: factOf[Writes], Text: "chrt may take the processor from everybody else"})
+	u.Passes = u.Passes && a.Has("--idle", "--batch", "--other") && !a.Has("--fifo", "--rr")
 }
 
 func judgeBusybox(a *Args, u *Use) {

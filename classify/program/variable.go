@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"toolhost/agenttool"
 	"toolhost/agenttool/locale"
 )
 
@@ -35,6 +36,19 @@ func VariableNamesCode(name string, value Word) string {
 		return "the variable " + name + " holds a path outside the project, which may be code: " + value.Text
 	}
 	return ""
+}
+
+// Influence says how far a variable changes what a program does that runs with it.
+func Influence(name string, value Word) agenttool.Influence {
+	switch {
+	case HarmlessEnvironment(name, value), variables()["mild"][name]:
+		return agenttool.ShowsOther
+	case VariableNamesCode(name, value) != "":
+		return agenttool.RunsOther
+	case codeVariable(name) && !dataVariable(name):
+		return agenttool.FindsCode
+	}
+	return agenttool.ActsOnOther
 }
 
 func dataVariable(name string) bool { return variables()["data"][name] }

@@ -296,6 +296,9 @@ func (c *call) refineCopies() {
 		return
 	}
 	l := losses{c.tool, f, c.home}
+	if slices.ContainsFunc(f.Parts, func(part agenttool.Part) bool { return slices.ContainsFunc(part.Variables, changesWords) }) {
+		return
+	}
 	for _, argv := range f.Mentions {
 		if !l.include(argv) {
 			return
@@ -320,6 +323,9 @@ func (c *call) refineCopies() {
 		f.Parts[i].Copied = f.Parts[i].Destructive == agenttool.Yes
 	}
 }
+
+// changesWords reports whether a variable may change what the words of a command mean.
+func changesWords(v agenttool.Variable) bool { return v.Influence != agenttool.ShowsOther }
 
 // dir is the directory that the command starts in.
 func (c *call) dir() string { return c.facts.Dir.Resolved }
