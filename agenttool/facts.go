@@ -178,6 +178,7 @@ type Glob struct {
 	Names   bool   // as in Path
 	First   string // the facts hold only if no name at the start of a path begins with one of these bytes
 	Without string // ... and only if no name holds one of these bytes
+	Flat    bool   // ... and only if none of the matches is a directory, or a link that may lead to one
 	Index   bool   // the names are those of git's index as well, whether the files are there or not
 }
 

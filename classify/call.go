@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
@@ -61,6 +62,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	outer := w.begin(argv)
 	defer func() { w.part, w.last = outer, argv }()
 	lister{&w.shell}.require(argv)
+	w.adviseQuotes(argv)
 	name := argv[0]
 	switch {
 	case w.scope.void != "":
@@ -89,6 +91,26 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		return
 	}
 	w.program(argv)
+}
+
+// adviseQuotes says first of a command what to write for variables without quotes that may become several words.
+func (w *walk) adviseQuotes(argv []program.Word) {
+	for _, word := range argv {
+		if !word.Unquoted || !word.Many || w.quiet > 0 {
+			continue
+		}
+		part := &w.parts[w.part]
+		for _, fact := range [...]string{"read_only", "paths_complete"} {
+			reason := w.placed(agenttool.Reason{Fact: fact, Text: w.wantsQuotes(word), Line: word.Line, Column: word.Column})
+			part.Reasons = append([]agenttool.Reason{reason}, part.Reasons...)
+		}
+	}
+}
+
+// wantsQuotes says why a variable without quotes is not known to be one name.
+func (sh *shell) wantsQuotes(word program.Word) string {
+	name := sh.spelled(word)
+	return cut.Short("`"+name+"` becomes several words, or any, where a name holds a blank or a star: write `\""+name+"\"`", maxReason)
 }
 
 // program analyses the run of a program by its description.

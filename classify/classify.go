@@ -27,7 +27,7 @@ import (
 func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool) {
 	w := newWalk(in)
 	defer w.free()
-	w.disk = &disk
+	w.disk, w.source = &disk, text
 	if _, fits := unfit(text); !fits {
 		return facts, false
 	}

@@ -10,10 +10,11 @@ import (
 
 // field is one word while it is put together.
 type field struct {
-	text  []byte // known beginning of the word; all of it while open is false
-	open  bool   // something that is not known was seen
-	many  bool   // it may become no word or several
-	plain bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
+	text     []byte // known beginning of the word; all of it while open is false
+	open     bool   // something that is not known was seen
+	many     bool   // it may become no word or several
+	unquoted bool   // it is a variable with the name of a file, without quotes
+	plain    bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
 	globbing
 	lonePart
 	tokenStart

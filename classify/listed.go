@@ -74,7 +74,7 @@ func (sh lister) fed(a *program.Args, u *program.Use) {
 			continue
 		}
 		name.Name = true
-		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without})
+		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without, Flat: name.Shape().Flat})
 		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
 	}
 	sh.indexed = sh.indexed || in.Index
@@ -120,25 +120,32 @@ func withName(words []program.Word, placeholder string, name program.Word) []pro
 
 // readLine returns the variable that the condition of a loop reads each line into, and its value, if the lines are names of files.
 func (sh lister) readLine(cond []*syntax.Stmt) (string, value) {
-	in := sh.scope.input
-	if in == nil || in.Null || len(in.Names) != 1 || !sh.scope.at(in.dir) || len(cond) != 1 || len(cond[0].Redirs) > 0 || cond[0].Negated {
-		return "", value{}
-	}
-	call, ok := cond[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) < 2 || len(call.Args) > 3 || call.Args[0].Lit() != "read" || len(call.Args) == 3 && call.Args[1].Lit() != "-r" {
-		return "", value{}
-	}
-	for _, a := range call.Assigns {
-		if a.Name == nil || a.Name.Value != "IFS" || a.Value != nil && len(a.Value.Parts) > 0 {
-			return "", value{}
-		}
-	}
-	name := call.Args[len(call.Args)-1].Lit()
-	if !ownName(name) {
+	in, name := sh.scope.input, lineName(cond)
+	if in == nil || in.Null || len(in.Names) != 1 || !sh.scope.at(in.dir) || name == "" {
 		return "", value{}
 	}
 	sh.indexed = sh.indexed || in.Index
 	return name, nameValue(in.Names[0], in.dir, " \t\r"+lineBreakers)
+}
+
+// lineName returns the variable into which a condition reads one line; "" if it does anything else.
+func lineName(cond []*syntax.Stmt) string {
+	if len(cond) != 1 || len(cond[0].Redirs) > 0 || cond[0].Negated {
+		return ""
+	}
+	call, ok := cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) < 2 || len(call.Args) > 3 || call.Args[0].Lit() != "read" || len(call.Args) == 3 && call.Args[1].Lit() != "-r" {
+		return ""
+	}
+	for _, a := range call.Assigns {
+		if a.Name == nil || a.Name.Value != "IFS" || a.Value != nil && len(a.Value.Parts) > 0 {
+			return ""
+		}
+	}
+	if name := call.Args[len(call.Args)-1].Lit(); ownName(name) {
+		return name
+	}
+	return ""
 }
 
 // nameValue is the value of a variable that holds one of the names that a word stands for.
@@ -146,7 +153,7 @@ func nameValue(word program.Word, dir, without string) value {
 	if word.Token {
 		return value{kind: tokenText}
 	}
-	v := value{kind: begins, text: word.Text, pattern: word.Shape().Pattern, dir: dir, named: true, without: without}
+	v := value{kind: begins, text: word.Text, pattern: word.Shape().Pattern, dir: dir, named: true, without: without, flat: word.Shape().Flat}
 	if word.Text == "" {
 		if v.kind = local; !word.Local {
 			return value{}
@@ -176,7 +183,7 @@ func (sh lister) listedWord() *program.Word {
 		return nil
 	}
 	sh.indexed = sh.indexed || l.Index
-	word := l.Names[0].Shaped(program.Shape{Pattern: l.Names[0].Shape().Pattern, Without: shellBreakers})
+	word := l.Names[0].Shaped(program.Shape{Pattern: l.Names[0].Shape().Pattern, Without: shellBreakers, Flat: l.Names[0].Shape().Flat})
 	return &word
 }
 

@@ -37,6 +37,9 @@ func (w looper) loop(head, body func()) {
 
 func (w looper) while(x *syntax.WhileClause) {
 	w.endless(x)
+	if name := lineName(x.Cond); name != "" {
+		w.eachName = append(w.eachName, name)
+	}
 	name, line := lister{&w.shell}.readLine(x.Cond)
 	if x.Until || name == "" {
 		w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
@@ -126,6 +129,7 @@ func (w looper) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 // each analyses a loop over words: word by word if they or their patterns are known and few, else with one value for all.
 func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
+	w.eachName = append(w.eachName, name)
 	codeFinder{&w.shell}.setsUnseen(name)
 	if !w.assignable(name) {
 		return
@@ -174,7 +178,7 @@ func (w looper) unrolled(name string, items []program.Word, body []*syntax.Stmt)
 func (w looper) matchedBy(item program.Word) value {
 	v := oneOf([]program.Word{item})
 	if len(w.scope.dirs) == 1 {
-		v.pattern, v.dir, v.named, v.without = item.Shape().Pattern, w.scope.dirs[0], item.Name, item.Shape().Without
+		v.pattern, v.dir, v.named, v.without, v.flat = item.Shape().Pattern, w.scope.dirs[0], item.Name, item.Shape().Without, item.Shape().Flat
 	}
 	return v
 }

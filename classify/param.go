@@ -1,6 +1,7 @@
 package classify
 
 import (
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -66,6 +67,7 @@ func (w expander) parameter(f *field, name string, quoted bool) {
 		return
 	}
 	v := w.variable(name)
+	f.unquoted = !quoted && slices.Contains(w.eachName, name)
 	if !quoted && v.kind == begins && strings.ContainsAny(v.text, globBytes+splitBytes) {
 		v = value{}
 	}
@@ -87,11 +89,11 @@ func (w expander) parameter(f *field, name string, quoted bool) {
 	case tokenText:
 		f.printed(oneToken, quoted)
 	case begins:
-		f.matched, f.names = w.matching(f, v, quoted), v.ofNames()
+		f.matched, f.names = w.matching(f, v, quoted), w.ofNames(v, quoted)
 		f.add(v.text)
 		f.unknown(!quoted)
 	case local:
-		f.matched, f.names = w.matching(f, v, quoted), v.ofNames()
+		f.matched, f.names = w.matching(f, v, quoted), w.ofNames(v, quoted)
 		f.local = quoted && !f.open && len(f.text) == 0
 		f.unknown(!quoted)
 	default:
@@ -101,18 +103,28 @@ func (w expander) parameter(f *field, name string, quoted bool) {
 
 // matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
 func (w expander) matching(f *field, v value, quoted bool) string {
-	if !quoted || f.open || len(f.text) > 0 || !w.scope.at(v.dir) {
+	if !quoted && !w.staysWhole(v) || f.open || len(f.text) > 0 || !w.scope.at(v.dir) {
 		return ""
 	}
 	return v.pattern
 }
 
-// ofNames is the value if it is one of the names that are listed.
-func (v value) ofNames() value {
-	if !v.named {
+// ofNames is the value if it is one of the names that are listed. Without quotes, the names must be such that they stay one word each.
+func (w expander) ofNames(v value, quoted bool) value {
+	switch {
+	case !v.named || !quoted && !w.staysWhole(v):
 		return value{}
+	case !quoted:
+		v.without += shellBreakers
+		v.unquoted = true
 	}
 	return v
+}
+
+// staysWhole reports whether a variable with the name of a file stays one word without quotes, if the names on disk are such. A pattern that
+// matches nothing is the value itself, and matches nothing again.
+func (w expander) staysWhole(v value) bool {
+	return w.disk != nil && v.named && !strings.ContainsAny(strings.ReplaceAll(v.pattern, "*", ""), shellBreakers)
 }
 
 // expansion looks at ${x:-word} and its like.

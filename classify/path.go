@@ -23,7 +23,11 @@ func (sh *shell) visit(how access, word program.Word) {
 		missing := sh.match(how, word)
 		sh.note(missing)
 		if missing.has(incomplete | matched) {
-			sh.factAt("paths_complete", "`"+sh.spelled(word)+"` may name a file outside the workspace", word)
+			why := "`" + sh.spelled(word) + "` may name a file outside the workspace"
+			if word.Unquoted {
+				why = sh.wantsQuotes(word)
+			}
+			sh.factAt("paths_complete", why, word)
 		}
 		slash := strings.Contains(word.Text, "/")
 		if slash {
@@ -168,7 +172,7 @@ func (sh *shell) match(how access, word program.Word) tally {
 	if shape.Pattern == "" || !cutNowhere(word) || sh.toucher() == 0 && sh.disk == nil || len(sh.scope.dirs) == 0 {
 		return incomplete
 	}
-	g := agenttool.Glob{Pattern: shape.Pattern, By: sh.toucher(), Names: how == names, Without: shape.Without, Index: sh.indexed}
+	g := agenttool.Glob{Pattern: shape.Pattern, By: sh.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: sh.indexed}
 	if word.Name && word.Text == "" {
 		g.First = sh.notFirst()
 	}

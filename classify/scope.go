@@ -79,7 +79,10 @@ type value struct {
 	pattern string // of a local or begins that is one of the names that a glob matches: the glob, as program.Word.Pattern is
 	dir     string // ... and the directory that these names are relative to
 	named   bool   // ... as in program.Word.Name
-	without string // ... as in program.Word.Without
+	without string // ... as in program.Shape.Without
+	flat    bool   // ... as in program.Shape.Flat
+
+	unquoted bool // a word expands to it without quotes
 }
 
 func (s *scope) clone() *scope {

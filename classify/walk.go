@@ -33,6 +33,8 @@ func newWalk(in Context) *walk {
 
 // function is the function or loop that a walk is in.
 type function struct {
+	eachName []string // variables of loops over names or lines
+
 	away  *scope // the scope at break, continue and return
 	calls []*syntax.FuncDecl
 	local []string // variables that the current function gives back when it ends

@@ -81,16 +81,21 @@ func (w expander) appendFields(list []program.Word, word *syntax.Word) []program
 // namedWord returns the word with its properties as names of files, if it expands to such.
 func (w expander) namedWord(f field, at syntax.Pos) program.Word {
 	word := f.word(at)
+	word.Unquoted = f.unquoted && f.parts == 1
 	switch {
 	case w.disk == nil || word.Static:
 	case word.Glob && word.Shape().Pattern != "":
 		word.Name = !strings.HasPrefix(word.Text, "-")
 	case f.listed != nil && f.parts == 1:
 		word.Text, word.Local, word.Name, word.Glob, word.Many = f.listed.Text, f.listed.Local, true, true, true
-		word = word.Shaped(program.Shape{Pattern: f.listed.Shape().Pattern, Without: f.listed.Shape().Without, Sample: word.Shape().Sample})
+		word = word.Shaped(program.Shape{Pattern: f.listed.Shape().Pattern, Without: f.listed.Shape().Without, Flat: f.listed.Shape().Flat, Sample: word.Shape().Sample})
 	case f.names.pattern != "" && f.parts == 1 && word.Shape().Pattern != "":
 		word.Name = true
-		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.names.without, Sample: word.Shape().Sample})
+		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.names.without, Flat: f.names.flat, Sample: word.Shape().Sample})
+		if f.names.unquoted {
+			word.Many, word.Local = false, f.names.kind == local
+			lister{&w.shell}.require([]program.Word{word}) // wherever it stands
+		}
 	}
 	return word
 }

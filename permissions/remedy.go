@@ -12,7 +12,7 @@ func (s suggester) remedy(v verdict, suggested []agenttool.SuggestedUpdate) stri
 	if v.kind == kindRule || v.kind == kindSafety || v.behavior == agenttool.Deny && s.p.Mode == Plan {
 		return ""
 	}
-	if c := causeOf(s.p, r); c.fact == "paths_complete" && r.Facts.ReadOnly == agenttool.Yes && !strings.Contains(v.why, "literal path") {
+	if c := causeOf(s.p, r); c.fact == "paths_complete" && r.Facts.ReadOnly == agenttool.Yes && !strings.Contains(v.why, "literal path") && !strings.Contains(v.why, ": write `") {
 		return ": use a literal path"
 	}
 	var ways []string

@@ -174,6 +174,10 @@ func lsNames(a *Args) Listing {
 			return Listing{}
 		}
 	}
+	if w := a.Operands[0]; len(a.Operands) == 1 && w.Shape().Pattern != "" {
+		flat := !a.Has("--directory")
+		return Listing{Names: []Word{Word{Text: w.Text, Local: w.Local}.Shaped(Shape{Pattern: w.Shape().Pattern, Flat: flat})}}
+	}
 	return Listing{Names: []Word{here()}}
 }
 

@@ -77,6 +77,8 @@ type Word struct {
 	Top    bool   // in Reads: relative to the top of the work tree of git
 	Makes  bool   // in Writes: a directory is made there
 	Lines  bool   // not static; expands to nothing or to decimal integers in lines of their own
+	// Unquoted says that it is a variable that holds the name of a file, and stands without quotes.
+	Unquoted bool
 	// Name says that it expands to names of files alone, and none begins with a dash. A caller that uses facts that depend on it
 	// must check the disk, see agenttool.Glob.
 	Name bool
@@ -98,6 +100,8 @@ type Shape struct {
 	Pattern string
 	// Without lists bytes that none of these names may contain, since they would split or change a printed name.
 	Without string
+	// Flat says that none of these names may be that of a directory, whose content would be printed.
+	Flat bool
 	// Sample is the whole word with 0 for each unknown decimal integer; each may be missing, or be several in lines of their own.
 	// It is "" if anything else is unknown.
 	Sample string

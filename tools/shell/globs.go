@@ -145,6 +145,9 @@ func (m *matches) glob(dir string, components []string) bool {
 // matched adds a path with the given type, or the matches of further components in it.
 func (m *matches) matched(path string, mode fs.FileMode, rest []string) bool {
 	link, inside := mode&fs.ModeSymlink != 0, len(rest) > 0
+	if m.demand.Flat && !inside && (link || mode.IsDir()) {
+		return false
+	}
 	if (link || !inside) && !m.add(path, inside) {
 		return false
 	}

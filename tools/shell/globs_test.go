@@ -102,3 +102,63 @@ func writeFile(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// TestLoopsAsModelsWriteThem: a variable without quotes is one name if the names on disk are such. If they are not, the reason says what to
+// write.
+func TestLoopsAsModelsWriteThem(t *testing.T) {
+	b := newBench(t, Options{})
+	for _, name := range []string{"a.txt", "b.txt", "p.json", "sub/c.txt", "blank/a b.txt", "blank/ok.txt", "dash/-R.txt", "dash/ok.txt", "star/a*b.txt", "star/axb.txt",
+		"bracket/[ab].txt", "tab/a\tb.txt", "mark/a?.txt", "back/a\\b.txt", "line/a\nb.txt"} {
+		writeFile(t, filepath.Join(b.dir, name))
+	}
+	for command, want := range map[string]bool{
+		"for f in *.txt; do wc -l $f; done":                         true,
+		"for d in */; do ls $d; done":                               true,
+		"for f in $(ls *.json); do head -5 $f; done":                true,
+		"grep -l x *.txt | while read f; do wc -l $f; done":         true,
+		"grep -rl x sub | while read f; do wc -l $f; done":          true,
+		"find sub -name '*.txt' | while read -r f; do cat $f; done": true,
+		"for f in *.txt; do test -f $f && head -1 $f; done":         true,
+		"for f in *.txt; do [ -s $f ] && wc -l < $f; done":          true,
+		"for f in *.txt; do n=$(wc -l < $f); echo $f $n; done":      true,
+		"cd sub && for f in *.txt; do cat $f; done":                 true,
+		"for f in sub/*.txt *.json; do cat $f; done":                true,
+		"for f in *.none; do cat $f; done":                          true,
+		"for f in ${x}*.txt; do cat $f; done":                       false,
+		"for f in 'no such '*; do cat $f; done":                     false, // it stands for itself, and then for every name
+		"for f in *.txt; do cat $f$x; done":                         false,
+		"for f in *.txt; do for g in $f; do cat $g; done; done":     false,
+		"for f in *.txt; do cd sub; cat $f; done":                   false,
+		"for f in *.txt; do rm $f; done":                            false,
+		"IFS=x; for f in *.txt; do cat $f; done":                    false,
+		"for f in *.txt; do IFS=. ; cat $f; done":                   false,
+		"for f in *.txt; do set -- $f; cat $1; done":                false,
+	} {
+		c := b.bind(t, map[string]any{"command": command})
+		c.(agenttool.Refiner).Refine(t.Context())
+		f := c.Facts()
+		if got := f.ReadOnly == agenttool.Yes && f.PathsComplete == agenttool.Yes; got != want {
+			t.Errorf("%q is known to only read: %v, want %v: %v", command, got, want, f.Reasons)
+		}
+	}
+	for _, dir := range []string{"blank", "dash", "star", "bracket", "tab", "mark", "back", "line"} {
+		for _, command := range []string{
+			"for f in DIR/*.txt; do wc -l $f; done", "cd DIR && for f in *; do cat $f; done", "cd DIR && for f in $(ls *.txt); do head $f; done",
+			"find DIR -type f | while read f; do wc -l $f; done", "cd DIR && grep -rl x . | while read -r f; do cat $f; done", "for f in DIR/*.txt; do wc -l < $f; done",
+		} {
+			if dir == "dash" && (!strings.Contains(command, "cd") || strings.Contains(command, "-rl")) {
+				continue // dash/-R.txt and ./-R.txt are no options
+			}
+			command = strings.ReplaceAll(command, "DIR", dir)
+			c := b.bind(t, map[string]any{"command": command})
+			c.(agenttool.Refiner).Refine(t.Context())
+			f := c.Facts()
+			said := slices.ContainsFunc(f.Parts, func(p agenttool.Part) bool {
+				return slices.ContainsFunc(p.Reasons, func(r agenttool.Reason) bool { return strings.HasSuffix(r.Text, "write `\"$f\"`") })
+			}) || slices.ContainsFunc(f.Reasons, func(r agenttool.Reason) bool { return strings.HasSuffix(r.Text, "write `\"$f\"`") })
+			if f.ReadOnly == agenttool.Yes && f.PathsComplete == agenttool.Yes || !said {
+				t.Errorf("%q: read_only %v, paths_complete %v, says what to write: %v: %v", command, f.ReadOnly, f.PathsComplete, said, f.Reasons)
+			}
+		}
+	}
+}
