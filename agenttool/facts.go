@@ -210,6 +210,7 @@ type Path struct {
 	Seen     string `json:"-"`                  // Resolved as commands name it, where that is another name: in the session's own /tmp
 	Follows  bool   `json:"follows,omitempty"`  // git only notes there which branches its branches follow, in a configuration of its own
 	Makes    bool   `json:"-"`                  // a directory is made there
+	Own      bool   `json:"-"`                  // it tells a command about itself, as /proc/self/status does: Resolved is about another process
 	Upstream bool   `json:"-"`                  // the user's repository from which this one has fetched before; it is fetched from, or pushed to
 	Package  bool   `json:"-"`                  // a package in a directory outside of the workspace, which the command names to install it
 	Loose    bool   `json:"-"`                  // other files may be there, or a link on the way, once another command of the line has run

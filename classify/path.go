@@ -73,6 +73,9 @@ func (sh *shell) kernel(full string, at program.Word) {
 // ownProcess reports whether a path is one of those below /proc/self that tell of the command itself, spelt without
 // detours: some of the names there are links.
 func ownProcess(clean, full string) bool {
+	if clean == "/proc/mounts" && full == clean { // a link to self/mounts
+		return true
+	}
 	name, ok := strings.CutPrefix(clean, "/proc/self/")
 	switch name {
 	case "auxv", "cgroup", "cmdline", "comm", "environ", "io", "limits", "maps", "mountinfo", "mounts", "smaps", "stat", "statm",
@@ -85,7 +88,7 @@ func ownProcess(clean, full string) bool {
 // write records that a path is made or changed; cuts if what was in it may be lost. The sentence that says so is made by the program
 // that writes; nil: by a redirection.
 func (sh *shell) write(word program.Word, cuts bool, by func(what string) string) {
-	if word.Static && (stream(word.Text) || word.Text == "/dev/null") {
+	if word.Static && (stream(word.Text) || word.Text == "/dev/null" || word.Text == "/dev/tty") {
 		return
 	}
 	sh.note(writes | mayDestroy.when(cuts))

@@ -110,7 +110,7 @@ func (rec *record) add(how access, word program.Word, full string) {
 	if how == written || how == follows {
 		s, key = &rec.writes, nameAndWriter
 	}
-	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Follows: how == follows, Top: word.Top, Makes: word.Makes, By: rec.toucher()}
+	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Follows: how == follows, Top: word.Top, Makes: word.Makes, By: rec.toucher(), Own: ownProcess(full, full)}
 	if i := s.find(p, key); i >= 0 {
 		was := &s.list[i]
 		was.Names, was.Follows, was.Top, was.Makes = was.Names && p.Names, was.Follows && p.Follows, was.Top || p.Top, was.Makes || p.Makes

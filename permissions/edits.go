@@ -28,6 +28,12 @@ func (e edit) inside() bool {
 	return e.onlyEdits(f)
 }
 
+// onlyScratch reports whether a call deletes nothing, and all that it writes is in the session's own /tmp or /var/tmp, by its spelling and by
+// where it leads.
+func onlyScratch(f *agenttool.Facts) bool {
+	return f.Destructive != agenttool.Yes && !slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool { return w.Loose || w.Seen == "" || w.Seen != filepath.Clean(w.Absolute) })
+}
+
 // onlyEdits reports whether each simple command of a line only reads, or is a program that edits the files that it names.
 func (e edit) onlyEdits(f *agenttool.Facts) bool {
 	if !losesNothing(f) || f.ReadOnly != agenttool.No || f.PartsComplete != agenttool.Yes || f.Unmentioned {

@@ -143,8 +143,24 @@ func (p Policy) globs(b agenttool.Behavior, tool string) []string {
 	return globs
 }
 
+// listed are directories of the system with names that say nothing about the person, and those whose names below say nothing either. What their
+// files hold is another matter.
+var (
+	listed      = []string{"/", "/boot", "/dev", "/media", "/mnt", "/proc", "/run", "/srv", "/sys", "/var", "/var/cache", "/var/lib", "/var/log"}
+	listedBelow = []string{"/etc"}
+)
+
+// systemName reports whether a path is read by its name alone, and names something of the system.
+func systemName(path agenttool.Path) bool {
+	below := func(dir string) bool { return agenttool.Within(dir, path.Resolved) }
+	return path.Names && (slices.Contains(listed, path.Resolved) || slices.ContainsFunc(listedBelow, below))
+}
+
 // outside reports whether reading a path takes a permission.
 func (p Policy) outside(path agenttool.Path) bool {
+	if path.Own || systemName(path) {
+		return false
+	}
 	if path.Root != "" || p.Readable == nil {
 		return path.Root == ""
 	}

@@ -109,6 +109,9 @@ func (s suggester) narrowest() []string {
 		}
 		add(rule)
 	}
+	if slices.ContainsFunc(s.r.Facts.Reads, ofProcess) || slices.ContainsFunc(s.r.Facts.Writes, ofProcess) {
+		return nil
+	}
 	for _, path := range s.r.Facts.Writes {
 		if s.p.keeps(path) {
 			continue
@@ -124,6 +127,12 @@ func (s suggester) narrowest() []string {
 		}
 	}
 	return rules
+}
+
+// ofProcess reports whether a path is about one process: no rule about its number means anything later.
+func ofProcess(path agenttool.Path) bool {
+	name, below := strings.CutPrefix(path.Resolved, "/proc/")
+	return below && !path.Own && name != "" && name[0] >= '0' && name[0] <= '9'
 }
 
 // ruleFor returns the rule with the words of a simple command: all of them, those before a commit's message of several lines, or, if not all

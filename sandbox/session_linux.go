@@ -171,6 +171,14 @@ func (s *Session) Scratch() string {
 	return s.dirs.tmp.path
 }
 
+// VarScratch is the one that they see as /var/tmp, "" where they see the host's.
+func (s *Session) VarScratch() string {
+	if s.level != Full {
+		return ""
+	}
+	return s.dirs.varTmp.path
+}
+
 // Stage is a directory of the session that no confined command sees, once [Session.Make] has succeeded; "" if there is none. It is removed with
 // the session's others: at its end, or by the next session. If that is the next session, the regular files of this user to which symbolic
 // links in it lead are removed, too, where file and link have the same name.

@@ -48,6 +48,9 @@ func (*Session) Level() Level { return None }
 // Scratch is "".
 func (*Session) Scratch() string { return "" }
 
+// VarScratch is "".
+func (*Session) VarScratch() string { return "" }
+
 // Stage is "".
 func (*Session) Stage() string { return "" }
 

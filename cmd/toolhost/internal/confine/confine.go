@@ -164,7 +164,10 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 	if !agenttool.Within(dirs.Target(state), scratch) {
 		fmt.Fprintf(os.Stderr, "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
 	}
-	return w.Show("/tmp", scratch, c.Session.Shown()...)
+	if err := w.Show("/tmp", scratch, c.Session.Shown()...); err != nil {
+		return err
+	}
+	return w.Show("/var/tmp", c.Session.VarScratch(), c.Session.Shown()...)
 }
 
 // tooWeak says that the machine holds less than is required.

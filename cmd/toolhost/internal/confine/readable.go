@@ -18,10 +18,13 @@ var systemReadable = []string{
 	"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
 	"/etc/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/redhat-release", "/etc/issue", "/etc/hostname", "/etc/hosts",
 	"/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/protocols", "/etc/services", "/etc/shells", "/etc/localtime", "/etc/timezone",
+	"/etc/passwd", "/etc/group", "/etc/networks", "/etc/host.conf", "/etc/gai.conf", "/etc/rpc", "/etc/magic", "/etc/login.defs", "/etc/inputrc",
+	"/etc/locale.conf", "/etc/default/locale", "/etc/motd", "/etc/arch-release", "/etc/alpine-release", "/etc/fedora-release", "/etc/system-release",
 	"/etc/profile", "/etc/bash.bashrc", "/etc/environment", "/etc/alternatives", "/etc/ssl/certs", "/etc/ca-certificates",
 	"/etc/apt/sources.list", "/etc/apt/sources.list.d", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/gitconfig", "/etc/mime.types",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems",
-	"/proc/sys/kernel", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/var/lib/dpkg",
+	"/proc/swaps", "/proc/diskstats", "/proc/partitions", "/proc/devices", "/proc/vmstat", "/proc/cgroups", "/proc/pressure",
+	"/proc/sys/kernel", "/proc/sys/vm", "/proc/sys/fs", "/proc/sys/net", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/var/lib/dpkg",
 }
 
 // candidates are the names that Readable chooses from. They may not exist, and may be links.

@@ -41,6 +41,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 			return nil, err
 		}
 		w.ShowNew("/tmp", filepath.Join(dirs.Target(state), "scratch", "new"), confine.Shown()...)
+		w.ShowNew("/var/tmp", filepath.Join(dirs.Target(state), "scratch", "new-var"), confine.Shown()...)
 	}
 	for _, warning := range l.warnings {
 		o.Log(visible.Text(warning))
