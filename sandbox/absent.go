@@ -245,9 +245,9 @@ func missingTemporary(f *Failure) string {
 				path = filepath.Join(f.Dir, path)
 			}
 			path = filepath.Clean(path)
-			in := slices.IndexFunc(temporary, func(dir string) bool { return path != dir && agenttool.Within(dir, path) })
-			if _, err := os.Lstat(path); in >= 0 && err == nil && f.replaced != nil && f.replaced(path) {
-				return path + " is in the user's " + temporary[in] + ", and commands have one of the session"
+			in := Temporary(path)
+			if _, err := os.Lstat(path); in != "" && err == nil && f.replaced != nil && f.replaced(path) {
+				return path + " is in the user's " + in + ", and commands have one of the session"
 			}
 		}
 	}
@@ -256,6 +256,16 @@ func missingTemporary(f *Failure) string {
 
 // temporary are the directories for temporary files, of which every session has its own.
 var temporary = []string{"/tmp", "/var/tmp", "/dev/shm"}
+
+// Temporary is the directory for temporary files that a path is in, "" if it is in none.
+func Temporary(path string) string {
+	for _, dir := range temporary {
+		if path != dir && agenttool.Within(dir, path) {
+			return dir
+		}
+	}
+	return ""
+}
 
 var (
 	refusedWords  = regexp.MustCompile(`(?i)connection refused|\bECONNREFUSED\b|couldn't connect|failed to connect`)

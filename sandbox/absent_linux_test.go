@@ -87,3 +87,35 @@ func TestSecretsAreNamed(t *testing.T) {
 		t.Errorf("%v, %s", hints, said)
 	}
 }
+
+// TestAstrayIsToldOnce: what a command writes in the session's /tmp where the user has that directory, or a file of that name, is told once a
+// session. Other temporary files are not, nor are files of a workspace in /tmp.
+func TestAstrayIsToldOnce(t *testing.T) {
+	b := homeBench(t, nil)
+	dir, err := os.MkdirTemp("/tmp", "users") // of the user
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	astray := func(line string) string {
+		p := b.start(t, Profile{Access: Workspace}, line)
+		<-p.Gone()
+		if status := p.Ended().Status.ExitStatus(); status != 0 {
+			t.Errorf("%s: exit %d", line, status)
+		}
+		return p.Astray()
+	}
+	for _, line := range []string{"mktemp", "echo x > /tmp/new-" + filepath.Base(dir), "echo x > in-the-workspace", "cat /etc/hostname", "echo x > $TMPDIR/x", "ls /tmp"} {
+		if got := astray(line); got != "" {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+	line := "mkdir -p " + dir + " && echo x > " + dir + "/result"
+	if got := astray(line); got != dir+"/result" && got != dir {
+		t.Errorf("told of %q", got)
+	}
+	if got := astray(line); got != "" {
+		t.Errorf("told again of %q", got)
+	}
+	if _, err := os.Lstat(dir + "/result"); err == nil {
+		t.Error("it is in the user's /tmp")
+	}
+}

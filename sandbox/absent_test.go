@@ -11,16 +11,20 @@ import (
 // are not.
 func TestAbsences(t *testing.T) {
 	home := t.TempDir()
-	for _, program := range []string{
-		".nvm/versions/node/v9.11.2/bin/node", ".nvm/versions/node/v20.1.0/bin/node", ".nvm/versions/node/v20.1.0/bin/npm", ".pyenv/shims/python3.13", ".rbenv/shims/rake",
-		".sdkman/candidates/java/current/bin/java", ".volta/bin/yarn", ".asdf/shims/elixir", ".local/share/mise/shims/zig",
-	} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, program)), 0o755))
-		must(t, os.WriteFile(filepath.Join(home, program), []byte("#!/bin/sh\n"), 0o755))
-	}
-	must(t, os.WriteFile(filepath.Join(home, ".volta/bin/notes"), []byte("no program\n"), 0o644))
 	ours := filepath.Join(home, "x.log") // in /tmp, as every temporary directory of a test
-	must(t, os.WriteFile(ours, nil, 0o644))
+	for path, mode := range map[string]os.FileMode{
+		".nvm/versions/node/v9.11.2/bin/node": 0o755, ".nvm/versions/node/v20.1.0/bin/node": 0o755, ".nvm/versions/node/v20.1.0/bin/npm": 0o755,
+		".pyenv/shims/python3.13": 0o755, ".rbenv/shims/rake": 0o755, ".sdkman/candidates/java/current/bin/java": 0o755, ".volta/bin/yarn": 0o755,
+		".volta/bin/notes": 0o644, ".asdf/shims/elixir": 0o755, ".local/share/mise/shims/zig": 0o755, "x.log": 0o644,
+	} {
+		err := os.MkdirAll(filepath.Dir(filepath.Join(home, path)), 0o755)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(home, path), []byte("#!/bin/sh\n"), mode)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	inTmp := strings.HasPrefix(ours, "/tmp/")
 	for _, tt := range []struct {
 		row, name, line, stderr string

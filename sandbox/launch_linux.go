@@ -60,6 +60,7 @@ func (p *Process) guard(plan *plan) (err error) {
 		},
 		replaced: func(path string) bool { return isReplaced(view, path) && !view.sees(path) && !view.isHidden(path) },
 	}
+	p.toldTemporary = &plan.s.toldTemporary
 	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}
 	if !plan.workspace() {
 		return nil

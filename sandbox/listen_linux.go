@@ -172,6 +172,9 @@ func (p *Process) named(path string, inode uint64) {
 // changed takes notice of a change, before the caller goes on.
 func (p *Process) changed(c notify.Change) {
 	p.judge.changes.note(c)
+	if (c.Kind == notify.Created || c.Kind == notify.Written) && p.judge.mounts {
+		p.noteAstray(c.Path)
+	}
 	switch {
 	case c.Kind != notify.Removed || !p.judge.mounts:
 	case p.judge.lends(c.Path):

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -44,6 +46,9 @@ type supervision struct {
 	tripwire   *tripwire        // nil for a command that writes nothing
 	violations violations
 	traffic    *proxy.Traffic // nil for a command that reaches no hosts
+
+	toldTemporary *atomic.Bool           // of the session
+	astray        atomic.Pointer[string] // see Astray
 }
 
 // residence is where the processes of a command live, and who hears of signals that other commands send them.
@@ -143,6 +148,33 @@ func (p *supervision) Changes() (files []FileChange, more int) {
 		return nil, 0
 	}
 	return p.judge.changes.all()
+}
+
+// Astray is a path below the user's /tmp that the command has written in the session's /tmp instead: the host has its directory, or a file of
+// that name. It is told of one command of a session; "" of the others.
+func (p *Process) Astray() string {
+	if path := p.astray.Load(); path != nil {
+		return *path
+	}
+	return ""
+}
+
+// noteAstray keeps a path that was written if it is the first one of the session for Astray.
+func (p *Process) noteAstray(path string) {
+	if p.toldTemporary == nil || p.toldTemporary.Load() || p.unseen.replaced == nil {
+		return
+	}
+	in := Temporary(path)
+	if in == "" || !p.unseen.replaced(path) {
+		return
+	}
+	looked := filepath.Dir(path)
+	if looked == in {
+		looked = path
+	}
+	if _, err := os.Lstat(looked); err == nil && p.toldTemporary.CompareAndSwap(false, true) {
+		p.astray.Store(&path)
+	}
 }
 
 // Hosts are those that the command has reached or tried to reach so far; more is nil if all are listed. If the command has ended and left no

@@ -93,6 +93,9 @@ func (*Process) Hosts() ([]proxy.Host, *proxy.MoreHosts) { return nil, nil }
 // Changes is empty.
 func (*Process) Changes() (files []FileChange, more int) { return nil, 0 }
 
+// Astray is "".
+func (*Process) Astray() string { return "" }
+
 // Explain knows nothing.
 func (*Process) Explain(Failure) ([]Violation, []string) { return nil, nil }
 

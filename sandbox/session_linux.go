@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -39,6 +40,8 @@ type Session struct {
 	reserved processReserve
 	running  running
 	shown    shownNames
+
+	toldTemporary atomic.Bool // a command's result said that it wrote in the session's /tmp what looks like the user's
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 }

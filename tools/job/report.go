@@ -72,6 +72,9 @@ func (j *Job) Explain(stderr string, environ []string) (hints []sandbox.Violatio
 	return j.group.process.Explain(sandbox.Failure{Line: j.spec.Line, Stderr: stderr, Dir: j.spec.Command.Dir, Environ: environ})
 }
 
+// Astray is a path that the job has written in the session's /tmp and not in the user's, see [sandbox.Process.Astray].
+func (j *Job) Astray() string { return j.group.process.Astray() }
+
 // Waits returns the process that waits for the job's input; nil: none, or unknown.
 func (j *Job) Waits() *agenttool.JobWait { return j.watch.waits() }
 

@@ -39,6 +39,7 @@ type outcome struct {
 	report   job.Report
 	confined sandbox.Confinement
 	likely   []string // reasons of a failure, in words
+	astray   string   // see [job.Job.Astray]
 	printout
 	effects
 }
@@ -107,6 +108,7 @@ func (o *outcome) collect() {
 	o.effects.Violations, o.confined = o.job.Violations(), o.job.Confinement()
 	o.effects.Hosts, o.effects.MoreHosts = o.job.Hosts()
 	o.effects.Changed, o.effects.MoreChanges = o.job.Changes()
+	o.astray = o.job.Astray()
 	if e := o.report.Ending; e != nil && e.Code > 0 && o.kept() == nil {
 		var hints []sandbox.Violation
 		hints, o.likely = o.job.Explain(cmp.Or(o.stderr, o.stdout), o.call.tool.o.Environ)
@@ -216,6 +218,9 @@ func (o *outcome) notes() []string {
 	}
 	for _, reason := range o.likely {
 		n.add("%s", reason)
+	}
+	if o.astray != "" {
+		n.add("%s is in the session's own %s, and the user does not see it there: write in the workspace what they are to see", o.astray, sandbox.Temporary(o.astray))
 	}
 	if len(o.report.Holders) > 0 {
 		n.add("%s still %s the output of the command: %s", count.Grouped(len(o.report.Holders), "process", "processes"),
