@@ -56,7 +56,7 @@ type jobNeeds struct {
 // pageOf converts a page to a reading of a job. report is from before the page was read, so an ended job's output is
 // complete.
 func pageOf(p output.Page, j *job.Job, report job.Report) *reading {
-	r := &reading{page: page{Cursor: p.From, NextCursor: p.Next, Text: p.Text, More: p.More, Missing: p.Missing}}
+	r := &reading{page: page{Cursor: p.From, NextCursor: p.Next, Text: p.Shown(), More: p.More, Missing: p.Missing}}
 	r.complete(j, report)
 	return r
 }

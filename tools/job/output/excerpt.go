@@ -12,6 +12,7 @@ import (
 type Excerpt struct {
 	Head, Tail string   // Head is the whole text if nothing is omitted
 	Omitted    Omission // between them
+	Binary     string   // the kind of data, if it is no text: then all of it is omitted
 }
 
 // Omission describes the omitted part of a text. The zero value means none.
@@ -28,6 +29,9 @@ func (e Excerpt) Cut() bool { return e.Omitted.Bytes > 0 }
 func (e Excerpt) Text(where string) string {
 	if !e.Cut() {
 		return e.Head
+	}
+	if e.Binary != "" {
+		return binaryText(e.Binary, e.Omitted.Bytes, where)
 	}
 	where = cmp.Or(where, "the rest is lost")
 	return JoinLines(e.Head, "[… "+e.Omitted.String()+" omitted; "+where+" …]", e.Tail)

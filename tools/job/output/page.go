@@ -21,4 +21,13 @@ type Page struct {
 	More bool   // more output is available now, even after a page without text: progress bars are long
 	// Missing, if not nil, is a lost part. It begins at From; the text begins after it.
 	Missing *Gap
+	Binary  string // the kind of data, if the output is no text: then Text makes no sense
+}
+
+// Shown is the text of the page, and of a page that is no text what it is.
+func (p Page) Shown() string {
+	if p.Binary != "" {
+		return binaryText(p.Binary, p.Next-p.From, "")
+	}
+	return p.Text
 }

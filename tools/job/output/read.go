@@ -187,6 +187,7 @@ func (l *Log) read(r Request, to int64, closed bool) Page {
 	p := Page{From: from}
 	p.Next, p.More = v.read(from, to, closed)
 	p.Text, p.Missing = string(v.t.b), v.missing
+	p.Binary = binaryKind(l.sample(v.start, p.Next, r.Streams))
 	return p
 }
 

@@ -3,6 +3,7 @@ package output
 import (
 	"bytes"
 	"math"
+	"strings"
 )
 
 const (
@@ -16,13 +17,22 @@ type Rendering struct {
 	Cursor         int64 // the end of the covered output: readings continue there
 }
 
-// Rendered returns the beginning and end of each stream, together at most budget bytes and at most 32 KiB. stdout
+// Rendered returns the beginning and end of each stream, of one that is not text what it is, together at most budget bytes and at most 32 KiB. stdout
 // gets two thirds and stderr one third; a stream that needs less leaves the rest to the other. If part of an open log
 // is omitted, all its output is written to the payload from then on. The streams together have at most so many lines; 0: any number.
 func (l *Log) Rendered(budget, lines int) Rendering {
 	to, closed, streams := l.snapshot()
 	var k [2]streamEnds
+	var binary [2]Excerpt
 	for s := range streams {
+		if kind := binaryKind(l.sample(0, to, Only(Stream(s)))); kind != "" {
+			binary[s] = Excerpt{Binary: kind, Omitted: Omission{Bytes: streams[s].bytes, From: 1, To: streams[s].lines + 1}}
+			continue
+		}
+		if plain := l.decoded(Stream(s), to, streams[s].bytes); plain != "" {
+			k[s] = streamEnds{head: []byte(plain), size: int64(len(plain)), lines: int64(strings.Count(plain, "\n"))}
+			continue
+		}
 		k[s] = l.streamEnds(Stream(s), &streams[s], to)
 		if closed {
 			k[s].close()
@@ -34,6 +44,12 @@ func (l *Log) Rendered(budget, lines int) Rendering {
 	forOut, forErr := allot(k[Stdout].held(), k[Stderr].held(), min(budget, headBytes+tailBytes))
 	linesOut, linesErr := allot(k[Stdout].count(), k[Stderr].count(), lines)
 	r := Rendering{k[Stdout].excerpt(forOut, linesOut), k[Stderr].excerpt(forErr, linesErr), to}
+	if binary[Stdout].Cut() {
+		r.Stdout = binary[Stdout]
+	}
+	if binary[Stderr].Cut() {
+		r.Stderr = binary[Stderr]
+	}
 	if r.Stdout.Cut() || r.Stderr.Cut() {
 		l.Spill()
 	}
