@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -131,18 +132,6 @@ func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noI
 			exact, folded = append(exact, e), append(folded, f)
 		}
 	}
-	dir, err := openRootDir(s.ws, root)
-	if err != nil {
-		return ""
-	}
-	place, err := s.place(dir, root)
-	if err != nil {
-		dir.Close()
-		return ""
-	}
-	place.Hidden, place.NoIgnore = hidden, noIgnore
-	ctx, cancel := context.WithTimeout(ctx, s.limits.names)
-	defer cancel()
 	lastDir, lastFolded := "", ""
 	near := func(dir, name string) bool {
 		if dir != lastDir {
@@ -151,12 +140,8 @@ func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noI
 		return slices.ContainsFunc(folded, func(g glob) bool { return g.match(lastFolded, foldName(name)) }) &&
 			!slices.ContainsFunc(exact, func(g glob) bool { return g.match(dir, name) }) // something else leaves it out
 	}
-	var found []string
-	_, err = s.engine.List(ctx, place, near, func(f engine.FoundFile) bool {
-		found = append(found, f.Path())
-		return len(found) <= maxNear
-	})
-	if err != nil || len(found) == 0 {
+	found := s.names(ctx, root, hidden, noIgnore, near, maxNear+1)
+	if len(found) == 0 {
 		return ""
 	}
 	what := "letter case"
@@ -171,6 +156,53 @@ func (s session) nearNames(ctx context.Context, root agenttool.Path, hidden, noI
 		found[i] = agenttool.PrintPath(names.path(path))
 	}
 	return fmt.Sprintf("in another %s: %s%s", what, strings.Join(found, ", "), more)
+}
+
+// linkName returns a remark if a name below root that patterns match is a link to a file, which grep does not follow unless a path names it.
+// It is empty if there is none.
+func (s session) linkName(ctx context.Context, root agenttool.Path, hidden, noIgnore bool, patterns []string, names naming) string {
+	var all []glob
+	for _, pattern := range patterns {
+		g, err := parseGlob(pattern)
+		if err != nil {
+			return ""
+		}
+		all = append(all, g)
+	}
+	matches := func(dir, name string) bool {
+		return slices.ContainsFunc(all, func(g glob) bool { return g.match(dir, name) })
+	}
+	for _, path := range s.names(ctx, root, hidden, noIgnore, matches, maxNear) {
+		info, err := os.Lstat(agenttool.Join(root.Resolved, path))
+		if err == nil && info.Mode()&os.ModeSymlink != 0 {
+			return agenttool.PrintPath(names.path(path)) + " is a link, which is followed only if path names it"
+		}
+	}
+	return ""
+}
+
+// names returns the first names below root, as glob lists them, that are wanted. It is empty if they cannot be listed.
+func (s session) names(ctx context.Context, root agenttool.Path, hidden, noIgnore bool, want func(dir, name string) bool, most int) (found []string) {
+	dir, err := openRootDir(s.ws, root)
+	if err != nil {
+		return nil
+	}
+	place, err := s.place(dir, root)
+	if err != nil {
+		dir.Close()
+		return nil
+	}
+	place.Hidden, place.NoIgnore = hidden, noIgnore
+	ctx, cancel := context.WithTimeout(ctx, s.limits.names)
+	defer cancel()
+	_, err = s.engine.List(ctx, place, want, func(f engine.FoundFile) bool {
+		found = append(found, f.Path())
+		return len(found) < most
+	})
+	if err != nil {
+		return nil
+	}
+	return found
 }
 
 // foldName returns a name or pattern in one letter case and Unicode form.

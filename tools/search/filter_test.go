@@ -388,3 +388,23 @@ func TestMisreadPatterns(t *testing.T) {
 		t.Errorf("a glob below the home directory reads %v, %v", call.Facts().Reads, err)
 	}
 }
+
+// TestLinksThatAGlobMatches: grep says that what its glob matches is a link, which it did not follow.
+func TestLinksThatAGlobMatches(t *testing.T) {
+	tr := plant(t, map[string]string{"AGENTS.md": "needle", "docs/a.md": "needle"})
+	if err := os.Symlink("AGENTS.md", filepath.Join(tr.dir, "CLAUDE.md")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "No matches. Searched 0 files in the workspace.\n[CLAUDE.md is a link, which is followed only if path names it]\n"
+	for _, pattern := range []string{"CLAUDE.md", "CLAUDE.*", "**/CLAUDE.md"} {
+		if got, _ := tr.grep(t, map[string]any{"pattern": "needle", "glob": pattern}); got != want {
+			t.Errorf("grep in %s: %q", pattern, got)
+		}
+	}
+	if got, _ := tr.grep(t, map[string]any{"pattern": "needle", "path": "CLAUDE.md"}); got != "AGENTS.md:1:needle\n" {
+		t.Errorf("grep in the path: %q", got)
+	}
+	if got, _ := tr.grep(t, map[string]any{"pattern": "nothing", "glob": "*.md"}); strings.Contains(got, "link") {
+		t.Errorf("files were searched: %q", got)
+	}
+}

@@ -169,6 +169,7 @@ func (c *grepCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Out
 	r.end.timedOut = (limited.Err() != nil || sum.Listed.Partial) && !r.end.early && !r.end.canceled
 	if sum.Searched == 0 && c.files.patterns != nil && !r.end.incomplete() {
 		r.near = c.nearNames(ctx, c.facts.Reads[0], c.input.Hidden, c.input.NoIgnore, c.files.patterns, r.naming)
+		r.link = c.linkName(ctx, c.facts.Reads[0], c.input.Hidden, c.input.NoIgnore, c.files.patterns, r.naming)
 	}
 	out := r.output(sum)
 	if c.seen != nil && len(r.printed) > 0 {

@@ -63,6 +63,7 @@ type grepReport struct {
 	offer   *offer         // what would have matched
 	misread string         // a remark on the glob
 	near    string         // which names the glob would match in another spelling
+	link    string         // a remark on a link that the glob matches
 	missing []string       // the paths that patterns name, if none of them exists
 	below   bool           // a pattern begins with a slash and is not absolute
 
@@ -265,7 +266,9 @@ func (r *grepReport) output(sum engine.Summary) agenttool.Output {
 		if would := r.offer.note(sum.Probed); would != "" {
 			n.add("%s", would)
 		}
-		if r.near != "" {
+		if r.link != "" {
+			n.add("%s", r.link)
+		} else if r.near != "" {
 			n.add("its glob matches no name; %s", r.near)
 		} else {
 			n.missing(r.missing)
