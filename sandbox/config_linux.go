@@ -280,3 +280,13 @@ func (s *Session) ConfigNotes(programs []string) (notes []string) {
 	}
 	return notes
 }
+
+// replacedByGit reports whether git writes a path of the home by putting another file in its place.
+func (c *configs) replacedByGit(path string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if name, found := strings.CutPrefix(path, c.reader.Home.Dir+"/"); found && slices.Contains(gitNames, name) {
+		return true // it may be missing
+	}
+	return c.view != nil && slices.ContainsFunc(c.view.Files, func(f config.File) bool { return f.Path == path && f.OfGit })
+}

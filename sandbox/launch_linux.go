@@ -58,7 +58,8 @@ func (p *Process) guard(plan *plan) (err error) {
 		hides: func(path string) bool {
 			return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
 		},
-		replaced: func(path string) bool { return isReplaced(view, path) && !view.sees(path) && !view.isHidden(path) },
+		replaced:      func(path string) bool { return isReplaced(view, path) && !view.sees(path) && !view.isHidden(path) },
+		replacedByGit: plan.s.configs.replacedByGit,
 	}
 	p.toldTemporary = &plan.s.toldTemporary
 	p.confinement = Confinement{plan.c.Profile.Access, plan.s.level, partial(plan.names.all)}

@@ -93,6 +93,8 @@ type hiddenFiles struct {
 	hides   func(path string) bool // whether a file of a home directory is not shown; nil: all are
 
 	replaced func(path string) bool // whether the sandbox's own directory is in the place of the host's; nil: no
+
+	replacedByGit func(path string) bool // whether git would put another file in its place; nil: no
 }
 
 func newProcess(c *Command) *Process {
@@ -204,6 +206,11 @@ func (p *Process) Explain(f Failure) (hints []Violation, likely []string) {
 		kept = &p.judge.kept
 	}
 	hints = append(hintsOfSecrets(f.Stderr, p.unseen.secrets), hintsOf(f.Stderr, f.Dir, kept)...)
+	for i, v := range hints {
+		if v.Wall == FileSystem && p.unseen.replacedByGit != nil && p.unseen.replacedByGit(v.Path) {
+			hints[i].Grant, hints[i].Rule = "", replacedByGit
+		}
+	}
 	if f.hides != nil {
 		hints = append(hints, hintsOfClosed(f.Stderr, f.Dir, f.home, f.hides)...)
 	}

@@ -36,6 +36,9 @@ const (
 	Bound         Wall = "bound"          // a bound on processes, memory or scratch
 )
 
+// replacedByGit is the rule of a violation at a configuration file of git in the home directory.
+const replacedByGit = "replaced by git"
+
 // maxViolations bounds what is kept of one command, which may try the same thing for ever.
 const maxViolations = 50
 
@@ -112,6 +115,9 @@ func (v Violation) String() string {
 			what = "something"
 		}
 		fmt.Fprintf(&b, "the sandbox kept the command from %s %s", v.deed(), what)
+		if v.Rule == replacedByGit {
+			b.WriteString(": git puts another file in its place, for which no grant makes room. The file is as it was: change it with the edit tool, or have the user do it")
+		}
 	default:
 		fmt.Fprintf(&b, "the sandbox kept the command from %s", what)
 	}

@@ -265,3 +265,56 @@ func TestPrivateRegistries(t *testing.T) {
 		})
 	}
 }
+
+// TestConfigIsWritten: a command that was allowed to write a file of configuration writes the person's own, in which every line stays; or it
+// is told why it does not, and the file is as it was.
+func TestConfigIsWritten(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		program, file, text string
+		command, rule       string
+		added, says         string // added: what the file has then; says: why it has not
+	}{
+		{"git", ".gitconfig", "# mine\n[user]\n\tname = Ada\n[credential]\n\thelper = SECRET\n", "git config --global user.email a@b", "git config *", "", "change it with the edit tool"},
+		{"git", ".config/git/config", "[credential]\n\thelper = SECRET\n", "git config --file ~/.config/git/config x.y z", "git config *", "", "change it with the edit tool"},
+		{"python3", ".config/pip/pip.conf", "[global]\nindex-url = https://u:SECRET@h/simple\nkeyring-provider = subprocess\n", "python3 -m pip config --user set global.timeout 61", "python3 -m pip config *", "timeout = 61", ""},
+		{"python3", ".config/pip/pip.conf", "[install]\nuser = true\n", "python3 -m pip config --user set global.timeout 61", "python3 -m pip config *", "timeout = 61", ""},
+		{"go", ".config/go/env", "GOPROXY=https://u:SECRET@h\nGOAUTH=SECRET\n", "go env -w GOFLAGS=-v", "go env -w *", "GOFLAGS=-v", ""},
+		{"npm", ".npmrc", "registry=https://u:SECRET@h/\n//h/:_authToken=SECRET\nmine=1\n", "npm config set fund false", "npm config set *", "", "errno"},
+		{"bash", ".npmrc", "//h/:_authToken=SECRET\n", "bash -c 'echo fund=false >> ~/.npmrc'", "bash -c *", "", "ermission denied"},
+		{"bash", ".yarnrc.yml", "npmAuthToken: SECRET\nnodeLinker: pnp\n", "bash -c 'echo enableTelemetry: false >> ~/.yarnrc.yml'", "bash -c *", "enableTelemetry: false", ""},
+		{"bash", ".cargo/config.toml", "[registry]\ntoken = \"SECRET\"\n", "bash -c 'echo [term] >> ~/.cargo/config.toml'", "bash -c *", "[term]", ""},
+		{"bash", ".config/uv/uv.toml", "index-url = \"https://u:SECRET@h\"\n", "bash -c 'echo offline = true >> ~/.config/uv/uv.toml'", "bash -c *", "offline = true", ""},
+		{"bash", ".m2/settings.xml", "<settings><servers>SECRET</servers></settings>\n", "bash -c 'echo \"<!-- x -->\" >> ~/.m2/settings.xml'", "bash -c *", "<!-- x -->", ""},
+		{"bash", ".gradle/gradle.properties", "signing.password=SECRET\n", "bash -c 'echo org.gradle.daemon=false >> ~/.gradle/gradle.properties'", "bash -c *", "org.gradle.daemon=false", ""},
+	} {
+		t.Run(c.command, func(t *testing.T) {
+			t.Parallel()
+			if _, err := exec.LookPath(c.program); err != nil {
+				t.Skipf("%s is not installed", c.program)
+			}
+			a := approvals(t)
+			a.env = append(a.env, "XDG_CONFIG_HOME="+a.path("home/.config"), "PATH="+os.Getenv("PATH"))
+			a.write("home/"+c.file, c.text)
+			a.write("home/.config/toolhost/settings.json", rules("allow Shell("+c.rule+") with write:"+a.path("home/"+c.file)))
+			h := a.serving(true).confinedBy()
+			m := h.shell(c.command)
+			for n := 1; m.asksOrEnds("", n); n++ { // about the protected name
+				h.decide(h.prompt("", n), "allow")
+			}
+			said := m.result().says()
+			text, err := os.ReadFile(a.path("home/" + c.file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for line := range strings.Lines(c.text) {
+				if !strings.Contains(string(text), strings.TrimSpace(line)) {
+					t.Errorf("%q is lost:\n%s\n%s", line, text, said)
+				}
+			}
+			if added := c.added != "" && strings.Contains(string(text), c.added); added != (c.added != "") || !strings.Contains(said, c.says) {
+				t.Errorf("%q was added: %v; it says\n%s\n%s", c.added, added, said, text)
+			}
+		})
+	}
+}

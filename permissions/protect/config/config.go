@@ -46,11 +46,11 @@ type Reader struct {
 type File struct {
 	Path     string   // absolute: where programs look for it
 	Programs []string // that read it
+	OfGit    bool     // it is in git's format, and git changes it
 	Text     []byte   // what commands see
 	Whole    bool     // Text is the whole file, and nothing in it looks like a secret
 	LeftOut  []string // keys of the file that Text does not have, sorted
 	Hidden   string   // why commands do not see the file; "" if they do
-	Empty    []byte   // what commands see once the file is gone or hidden
 }
 
 // View is what a home directory's configuration looks like to commands.
@@ -125,7 +125,7 @@ func (r *reading) add(path, format string, programs []string) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
 		return
 	}
-	f := File{Path: path, Programs: programs, Empty: emptyOf(format)}
+	f := File{Path: path, Programs: programs, OfGit: format == "git"}
 	text, err := r.text(path)
 	if err == nil {
 		switch format {
@@ -241,14 +241,6 @@ func readOwn(path string) ([]byte, error) {
 		return nil, errors.New("it is no text")
 	}
 	return slices.Clone(text[:n]), nil
-}
-
-// emptyOf is a file of a format that says nothing.
-func emptyOf(format string) []byte {
-	if format == "maven" {
-		return []byte("<settings/>\n")
-	}
-	return nil
 }
 
 // isPublicKey reports whether a file is one line with a public key of ssh.

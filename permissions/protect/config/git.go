@@ -192,7 +192,7 @@ func (g gitFile) include(name string, s gitconfig.Setting) error {
 		return nil // commands see it as it is
 	}
 	slices.Sort(leftOut)
-	f := File{Path: path, Programs: g.programs, Text: shown, LeftOut: slices.Compact(leftOut)}
+	f := File{Path: path, Programs: g.programs, OfGit: true, Text: shown, LeftOut: slices.Compact(leftOut)}
 	if f.Whole = len(leftOut) == 0 && !secretWords.Match(text) && !secretValues.Match(text) && g.Home.Harmless(path); f.Whole && g.At == nil {
 		f.Text = text
 	}
