@@ -13,12 +13,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // commits are configurations of git, by what is special in them: the text of .gitconfig, then further files of the home.
@@ -316,5 +318,65 @@ func TestConfigIsWritten(t *testing.T) {
 				t.Errorf("%q was added: %v; it says\n%s\n%s", c.added, added, said, text)
 			}
 		})
+	}
+}
+
+// TestModulesAreVerified: go fetches modules through the proxy of its own settings, and checks them against the checksum database.
+func TestModulesAreVerified(t *testing.T) {
+	t.Parallel()
+	out, err := exec.Command("go", "env", "GOPROXY", "GOSUMDB").Output()
+	if err != nil {
+		t.Skip("go is not installed")
+	}
+	settings := strings.Split(strings.TrimSpace(string(out)), "\n")
+	proxy, _, _ := strings.Cut(settings[0], ",")
+	address, err := url.Parse(proxy)
+	if err != nil || address.Host == "" || len(settings) < 2 || settings[1] == "off" {
+		t.Skipf("go has no proxy, or no checksum database: %q", settings)
+	}
+	const module, version = "github.com/kr/text", "v0.2.0"
+	client := http.Client{Timeout: 5 * time.Second}
+	reply, err := client.Get(proxy + "/" + module + "/@v/" + version + ".info")
+	if err == nil {
+		reply.Body.Close()
+	}
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Skipf("there is no network: the proxy of go does not answer: %v", err)
+	}
+	a := approvals(t)
+	a.env = append(a.env, "PATH="+os.Getenv("PATH"), "GOPROXY="+proxy, "GOFLAGS=-modcacherw")
+	grants := "host:" + address.Hostname()
+	ips, _ := net.LookupHost(address.Hostname())
+	for _, ip := range ips { // a proxy may have an address that no name leads to otherwise
+		if !strings.Contains(ip, ":") {
+			grants += ", host:" + ip + ":443"
+		}
+	}
+	a.write(userSettings, rules("allow Shell(go *) with "+grants))
+	a.write("ws/go.mod", "module example.com/m\n\ngo 1.21\n")
+	a.write("ws/m.go", "package main\n\nimport _ \""+module+"\"\n\n//go:generate go run "+module+"/cmd/agg@"+version+" -h\n\nfunc main() {}\n")
+	h := a.serving(false).confinedBy()
+	for _, c := range []struct{ command, want string }{
+		{"go get " + module + "@" + version, ""}, {"go mod tidy", ""}, {"go build ./... && go mod verify", "all modules verified"},
+	} {
+		if said := h.shell(c.command).worked().says(); !strings.Contains(said, c.want) {
+			t.Errorf("%s: %s", c.command, said)
+		}
+	}
+	if said := h.shell("go generate ./...").result().says(); strings.Contains(said, "verifying module") || !strings.Contains(said, "agg") {
+		t.Errorf("go generate: %s", said)
+	}
+	m := h.shell("go install " + module + "/mc@" + version)
+	for n := 1; m.asksOrEnds("", n); n++ {
+		h.decide(h.prompt("", n), "allow")
+	}
+	if said := m.result().says(); strings.Contains(said, "verifying module") {
+		t.Errorf("go install: %s", said)
+	}
+	if sum, err := os.ReadFile(a.path("ws/go.sum")); err != nil || !strings.Contains(string(sum), module+" "+version+" h1:") {
+		t.Errorf("go.sum: %q, %v", sum, err)
+	}
+	if exists(a, "home/go/pkg/sumdb") {
+		t.Error("the person's notes on the database were made by a command")
 	}
 }
