@@ -212,3 +212,18 @@ func TestToolsOwnDirectory(t *testing.T) {
 		}
 	}
 }
+
+// TestLentAboveToolsOwn: a directory of the home that a call was allowed to make is made in the person's home, although a tool's own
+// directory has a place below it.
+func TestLentAboveToolsOwn(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, func(o *Options) {
+		t.Cleanup(func() { openAll(o.Cache) })
+		o.UserCaches = []UserCache{{Name: "go-sumdb", Dir: filepath.Join(o.Home, "go/pkg/sumdb"), Linked: true}}
+	})
+	program := filepath.Join(b.home, "go/bin/x")
+	r := b.runProfile(t, Profile{Access: Workspace, Write: []string{filepath.Dir(program)}, Real: []string{filepath.Dir(program)}}, `mkdir -p ~/go/bin && echo x > ~/go/bin/x && echo made`)
+	if _, err := os.Stat(program); r.out != "made" || err != nil {
+		t.Errorf("%q, %v, %v", r.out, r.err, err)
+	}
+}

@@ -57,6 +57,9 @@ func (p *plan) make() error {
 		return err
 	}
 	p.layout = newLayout(p.s, p.placements(views), p.opened.loanDirs())
+	p.layout.links = slices.DeleteFunc(slices.Clone(p.layout.links), func(l link) bool { // a directory above it would not be missing any more
+		return slices.ContainsFunc(p.opened.loans, func(loan loan) bool { return agenttool.Within(loan.first, l.path) })
+	})
 	if err := p.landlock(); err != nil {
 		return err
 	}

@@ -354,7 +354,7 @@ func TestModulesAreVerified(t *testing.T) {
 	}
 	a.write(userSettings, rules("allow Shell(go *) with "+grants))
 	a.write("ws/go.mod", "module example.com/m\n\ngo 1.21\n")
-	a.write("ws/m.go", "package main\n\nimport _ \""+module+"\"\n\n//go:generate go run "+module+"/cmd/agg@"+version+" -h\n\nfunc main() {}\n")
+	a.write("ws/m.go", "package main\n\nimport _ \""+module+"\"\n\n//go:generate go run "+module+"/mc@"+version+"\n\nfunc main() {}\n")
 	h := a.serving(false).confinedBy()
 	for _, c := range []struct{ command, want string }{
 		{"go get " + module + "@" + version, ""}, {"go mod tidy", ""}, {"go build ./... && go mod verify", "all modules verified"},
@@ -363,15 +363,18 @@ func TestModulesAreVerified(t *testing.T) {
 			t.Errorf("%s: %s", c.command, said)
 		}
 	}
-	if said := h.shell("go generate ./...").result().says(); strings.Contains(said, "verifying module") || !strings.Contains(said, "agg") {
-		t.Errorf("go generate: %s", said)
+	h.shell("go generate ./...").worked()
+	if err := os.Mkdir(a.path("home/go"), 0o755); err != nil {
+		t.Fatal(err)
 	}
+	h = a.serving(true)
 	m := h.shell("go install " + module + "/mc@" + version)
-	for n := 1; m.asksOrEnds("", n); n++ {
+	for n := 1; m.asksOrEnds("", n); n++ { // it writes a directory of programs
 		h.decide(h.prompt("", n), "allow")
 	}
-	if said := m.result().says(); strings.Contains(said, "verifying module") {
-		t.Errorf("go install: %s", said)
+	m.worked()
+	if !exists(a, "home/go/bin/mc") {
+		t.Error("go install has installed nothing")
 	}
 	if sum, err := os.ReadFile(a.path("ws/go.sum")); err != nil || !strings.Contains(string(sum), module+" "+version+" h1:") {
 		t.Errorf("go.sum: %q, %v", sum, err)
