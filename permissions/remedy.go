@@ -60,7 +60,7 @@ func (s suggester) rulesFor(suggested []agenttool.SuggestedUpdate) []string {
 		switch {
 		case readsOnly(part) || c.passing(i):
 		case part.WrappedBy >= 0 && !r.Facts.Parts[part.WrappedBy].Passes: // a rule with all words of the wrapper covers it
-		case !part.Exact || !ok || len(rules) == maxRules:
+		case !part.Exact || !ok || len(rules) == maxRules, part.WrappedBy >= 0 && !suggestible(part.Argv):
 			return nil
 		default:
 			rules = append(rules, "Shell("+variables+joinWords(part.Argv)+")")

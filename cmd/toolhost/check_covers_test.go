@@ -46,6 +46,9 @@ func TestSuggestionsAreGeneral(t *testing.T) {
 		{"PYTHONPATH=. pytest -x", "Shell(PYTHONPATH=. pytest -x) | Shell(PYTHONPATH=. pytest *)"},
 		{"LD_PRELOAD=./x.so npm test", ""},
 		{"PATH=.:$PATH npm test", ""},
+		{"timeout 5 bash", ""},
+		{"nice sudo npm test", ""},
+		{"timeout 5 rm -rf src", ""},
 		{`git -C sub commit -m "x $(date +%F)"`, "Shell(git commit *)"},
 		{`git --no-pager -c color.ui=never tag v1`, "Shell(git tag v1) | Shell(git tag *)"},
 		{`npm run build -- --tag="v$(git rev-parse HEAD)"`, "Shell(npm run build *)"},
@@ -56,6 +59,9 @@ func TestSuggestionsAreGeneral(t *testing.T) {
 			if len(suggestion.Rules) > 0 {
 				texts = append(texts, strings.Join(suggestion.Rules, " and "))
 			}
+		}
+		if c.want == "" && strings.Contains(got.Reason, "a rule `Shell(") {
+			t.Errorf("%s: the reason names a rule: %s", c.call, got.Reason)
 		}
 		if text := strings.Join(texts, " | "); text != c.want || got.Behavior != "ask" {
 			t.Errorf("%s: %s, suggested is %q, want %q", c.call, got.Behavior, text, c.want)
