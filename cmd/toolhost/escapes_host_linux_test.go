@@ -327,6 +327,9 @@ func lookAround(a *escapeAttempt) {
 	}
 }
 
+// ownInHome are the names that a command sees in a closed home and that are the workspace's: go keeps its notes on checksums nowhere else.
+var ownInHome = []string{"./go\n", "./go/pkg\n", "./go/pkg/sumdb\n"}
+
 // sameOrLess checks what a command sees: in the workspace what the host sees, in the closed home nothing that the host does
 // not see.
 func sameOrLess(a *escapeAttempt, profile sandbox.Access, said, host string) {
@@ -336,7 +339,7 @@ func sameOrLess(a *escapeAttempt, profile sandbox.Access, said, host string) {
 		a.t.Errorf("%s: in the workspace the command sees\n%s\nthe host\n%s", profile, theirs, ours)
 	}
 	for line := range strings.Lines(theirHome) {
-		if !strings.Contains("\n"+ourHome, "\n"+line) {
+		if !strings.Contains("\n"+ourHome, "\n"+line) && !slices.Contains(ownInHome, line) {
 			a.t.Errorf("%s: in the home the command sees %s, the host does not", profile, line)
 		}
 	}
