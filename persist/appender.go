@@ -62,12 +62,14 @@ var ErrPending = agenttool.Failure(agenttool.DependencyUnavailable, "journal_sta
 
 // Pending is a queued disk step: a group of events that [Store.Submit] queued, or another operation.
 type Pending struct {
+	// Until the step is done.
 	do      func(*Pending)
 	events  [][]byte
 	written func(first int64)
-	size    int
-	lost    int // number of dropped events that this step records; it has no events
-	done    chan struct{}
+
+	size int
+	lost int // number of dropped events that this step records; it has no events
+	done chan struct{}
 
 	// Set before done is closed.
 	first int64
@@ -189,6 +191,7 @@ func (a *appender) work() {
 		a.mu.Lock()
 		a.events -= len(p.events)
 		a.bytes -= p.size
+		p.do, p.events, p.written = nil, nil, nil // who waits keeps the step, and needs none of the texts
 		if a.freed != nil {
 			close(a.freed)
 			a.freed = nil
