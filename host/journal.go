@@ -154,15 +154,19 @@ func (j *journal) await(p *persist.Pending) error {
 	return err
 }
 
-// lines prepares events for the log. Before a result that loses secrets there it puts the event that says so (AT-376).
+// lines prepares events for the log, and drops the data of those that subscribers get as the log has them: it is large in a result, and the
+// line has it. Before a result that loses secrets there it puts the event that says so (AT-376).
 func (j *journal) lines(events []agenttool.Event) ([]agenttool.Event, []persist.Line) {
-	all, lines := events, make([]persist.Line, 0, len(events))
+	all, lines := slices.Clone(events), make([]persist.Line, 0, len(events))
 	for _, e := range events {
 		line := j.store.Line(encode(e))
 		if found := line.Redacted(); found.Results && e.EventType == agenttool.EventResultCreated {
 			note := j.event(agenttool.Event{EventType: agenttool.EventResultRedacted, Subject: e.Subject, InvocationID: e.InvocationID, ToolID: e.ToolID},
 				"phase", agenttool.PhaseEmitTerminal, "redaction_state", "redacted", "secrets", len(found.Kinds), "kinds", slices.Compact(slices.Sorted(slices.Values(found.Kinds))))
-			all, lines = slices.Insert(slices.Clone(all), len(lines), note), append(lines, j.store.Line(encode(note)))
+			all, lines = slices.Insert(all, len(lines), note), append(lines, j.store.Line(encode(note)))
+		}
+		if e.EventType != agenttool.EventPermissionRequested {
+			all[len(lines)].Data = nil
 		}
 		lines = append(lines, line)
 	}
