@@ -239,7 +239,9 @@ func (a *approval) note(d agenttool.Decision) {
 		return
 	}
 	request, why := a.request(), ""
-	if f := request.Facts; len(f.Parts)+len(f.Reads)+len(f.Writes) > maxParts {
+	facts := *request.Facts // a copy: the bound call, and its whole input, would stay with its own
+	request.Facts = &facts
+	if len(facts.Parts)+len(facts.Reads)+len(facts.Writes) > maxParts || request.RunsCode && len(a.c.input) > maxCode {
 		request.Facts = nil
 	}
 	switch {

@@ -34,11 +34,12 @@ type recentCall struct {
 // Bounds of the recent calls.
 const (
 	maxRecent   = 50
-	maxParts    = 100     // commands and paths of a call that is remembered with its facts
-	maxRead     = 8 << 10 // bytes of an input that is read for its subject
-	maxSubject  = 300     // characters
-	maxTrial    = 20      // calls that a trial names
-	maxSubjects = 200     // calls of a status that have a subject
+	maxParts    = 100      // commands and paths of a call that is remembered with its facts
+	maxCode     = 32 << 10 // bytes of the input of a call that runs code, and is remembered with its facts: they are parts of it
+	maxRead     = 8 << 10  // bytes of an input that is read for its subject
+	maxSubject  = 300      // characters
+	maxTrial    = 20       // calls that a trial names
+	maxSubjects = 200      // calls of a status that have a subject
 )
 
 func (r *recent) add(c recentCall) {
