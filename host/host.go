@@ -289,13 +289,15 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	return nil
 }
 
-// forget takes an ended call out of the live ones. The deferred moves of its batch take effect before another call can be admitted.
-func (h *Host) forget(c *call, succeeded bool) {
+// forget takes an ended call out of the live ones, and returns its batch if that has ended with it. The deferred moves of the batch take
+// effect before another call can be admitted.
+func (h *Host) forget(c *call, succeeded bool) (over *batch) {
 	h.live.mu.Lock()
 	defer h.live.mu.Unlock()
-	if over := h.live.remove(c, succeeded); over != nil {
+	if over = h.live.remove(c, succeeded); over != nil {
 		h.places.leave(over)
 	}
+	return over
 }
 
 // Check returns the decision about a call, and its facts, without making the call: it is resolved, checked, bound and

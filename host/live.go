@@ -22,6 +22,7 @@ type live struct {
 	closed   bool
 	inFlight
 	batches map[string]*batch
+	handing int64 // held bytes of batches that have ended, and whose last results are being handed over
 }
 
 // inFlight are the calls that have not ended, and the ids of those that have.
@@ -113,7 +114,7 @@ func (l *live) keep(c *call, out agenttool.Output) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	held := size
+	held := size + l.handing
 	for _, b := range l.batches {
 		held += b.held
 	}
@@ -207,7 +208,15 @@ func (l *live) remove(c *call, succeeded bool) (over *batch) {
 		return nil
 	}
 	delete(l.batches, b.id)
+	l.handing += b.held
 	return b
+}
+
+// handedOver says that the results of a batch that has ended are no longer held here.
+func (l *live) handedOver(b *batch) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.handing -= b.held
 }
 
 // Status describes the live calls, jobs and prompts.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
@@ -123,5 +125,76 @@ func TestLargeResultsOfBatchesFitMemory(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEndedCallsKeepNoInput: a host remembers the last calls that a rule allowed, but not the texts that they wrote.
+func TestEndedCallsKeepNoInput(t *testing.T) {
+	const size, calls = 1 << 20, 20
+	f := newFixture(t, []agenttool.Tool{&fake{name: "put"}}, allowing("put"))
+	before := liveHeap()
+	for i := range calls {
+		text := fmt.Appendf(nil, `{"path":"a","say":"%s"}`, strings.Repeat("x", size))
+		if c := f.call(host.Request{ID: fmt.Sprint("c", i), Tool: "put", Input: text}); c.Result.Error != nil {
+			t.Fatal(c.Result.Error)
+		}
+	}
+	checkHeap(t, before, 4*size)
+}
+
+// TestResultsThatWaitAreHeldTwice: a result that waits for those before it is there as content and encoded, and no more: what was written to
+// the log is not held beside it.
+func TestResultsThatWaitAreHeldTwice(t *testing.T) {
+	const image, calls = 1 << 20, 10
+	open, ended := make(chan struct{}), make(chan host.Completion, calls)
+	look := &fake{name: "look", reads: true, run: func(_ context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+		if in.Path == "slow" {
+			<-open
+		}
+		return agenttool.Output{Content: []agenttool.Content{{Type: "image", MediaType: "image/png", Data: strings.Repeat("A", image)}}}, nil
+	}}
+	f := newFixture(t, []agenttool.Tool{look})
+	logged := make(chan struct{}, calls)
+	f.Subscribe(&host.Subscription{Level: host.EventsResults, Tell: func(n host.Notice) {
+		if n.Type == agenttool.EventResultCreated {
+			logged <- struct{}{}
+		}
+	}})
+	before := liveHeap()
+	for i := range calls {
+		path := "a"
+		if i == 0 {
+			path = "slow"
+		}
+		if err := f.Invoke(host.Request{ID: fmt.Sprint("c", i), Tool: "look", Input: input(path), Batch: "b"}, func(c host.Completion) { ended <- c }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range calls - 1 {
+		<-logged
+	}
+	checkHeap(t, before, (calls-1)*(2*image+image/4))
+	close(open)
+	for range calls {
+		<-ended
+	}
+}
+
+func liveHeap() int64 {
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return int64(s.HeapAlloc)
+}
+
+// checkHeap waits until the heap has grown by less than most.
+func checkHeap(t *testing.T, before, most int64) {
+	t.Helper()
+	grown := liveHeap() - before
+	for end := time.Now().Add(10 * time.Second); grown > most && time.Now().Before(end); {
+		grown = liveHeap() - before
+	}
+	if grown > most {
+		t.Errorf("%d bytes of heap are held, want at most %d", grown, most)
 	}
 }

@@ -272,8 +272,11 @@ func (c *call) conclude(e *ending, err error) {
 	c.expire()
 	c.cancel(nil)
 	c.awaitTurn(e.turn)
-	c.host.forget(c, e.rec.succeeded())
+	over := c.host.forget(c, e.rec.succeeded())
 	c.done(completion) // may wait for a client to read: then no more calls begin
+	if over != nil {
+		c.host.live.handedOver(over)
+	}
 	e.turn.pass()
 	if next := c.host.live.after(c); next != nil && next.batch.ordered() {
 		next.release(next.rec) // while it still waits: its result must come after its progress
