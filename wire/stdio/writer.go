@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -68,6 +69,11 @@ func (w *Writer) Send(droppable bool, parts ...[]byte) {
 	if w.closed || w.err != nil || droppable && w.waiting() > dropAbove {
 		return
 	}
+	size := 1
+	for _, part := range parts {
+		size += len(part)
+	}
+	w.queue = slices.Grow(w.queue, size) // once: a long line is copied once
 	for _, part := range parts {
 		w.queue = append(w.queue, part...)
 	}
@@ -89,6 +95,12 @@ func (w *Writer) Reply(id, result json.RawMessage, err *Error) {
 		}
 	}
 	w.Send(false, []byte(`{"jsonrpc":"2.0","id":`), id, []byte(name), value, []byte("}"))
+}
+
+// ReplyIn sends the response to the request id, which is not nil. Its result is the parts, one after the other.
+func (w *Writer) ReplyIn(id json.RawMessage, parts ...[]byte) {
+	line := append([][]byte{[]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"result":`)}, parts...)
+	w.Send(false, append(line, []byte("}"))...)
 }
 
 // Busy reports whether so much waits to be read that no more work should be taken on.

@@ -237,18 +237,18 @@ func (f *Family) batch(id json.RawMessage, p struct {
 	}
 	return f.o.Host.Batch(b, func(completions []host.Completion) {
 		f.o.Writer.Room()
-		list := []byte(`{"results":[`)
+		parts := [][]byte{[]byte(`{"results":[`)}
 		for i, c := range completions {
-			if i > 0 {
-				list = append(list, ',')
-			}
 			encoded, err := c.MarshalJSON()
 			if err != nil {
 				encoded = []byte("null")
 			}
-			list = append(list, encoded...)
+			if i > 0 {
+				parts = append(parts, []byte(","))
+			}
+			parts = append(parts, encoded)
 		}
-		f.reply(id, json.RawMessage(append(list, "]}"...)))
+		f.replyIn(id, append(parts, []byte("]}"))...)
 	})
 }
 

@@ -253,6 +253,15 @@ func (f *Family) reply(id json.RawMessage, result any) {
 	f.o.Writer.Reply(id, encoded, nil)
 }
 
+// replyIn answers a request with an encoded result in parts, which together may be too large to be copied once more.
+func (f *Family) replyIn(id json.RawMessage, parts ...[]byte) {
+	if id == nil {
+		return
+	}
+	f.answered(id)
+	f.o.Writer.ReplyIn(id, parts...)
+}
+
 // fail answers a request with an error.
 func (f *Family) fail(id json.RawMessage, err error) {
 	if id == nil {
