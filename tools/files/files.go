@@ -51,7 +51,7 @@ type session struct {
 	options   Options
 	surveys   *surveys
 	sync      func(*os.File) error
-	decoding  chan struct{} // holds one value while an image is decoded
+	decoding  chan struct{} // holds one value while an image or a notebook is decoded
 }
 
 // isPayload reports whether path refers to a payload of the session and not to a file.

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -68,7 +69,13 @@ func isNotebook(name string, held *content) bool {
 // showNotebook shows the cells of a notebook. ok is false if the file cannot be shown as cells. The input's offset is a line of
 // the file, as for other texts: the cell in that line is the first one that is shown. The caller must not count any line of the
 // file as seen, because cells are not the text of the file.
-func (c *readCall) showNotebook(held *content, result readResult) (out agenttool.Output, ok bool, err error) {
+func (c *readCall) showNotebook(ctx context.Context, held *content, result readResult) (out agenttool.Output, ok bool, err error) {
+	select { // one at a time: each may take many times its size
+	case c.decoding <- struct{}{}:
+		defer func() { <-c.decoding }()
+	case <-ctx.Done():
+		return out, false, ctx.Err()
+	}
 	raw, err := held.all()
 	if errors.Is(err, errMoved) {
 		return out, false, c.changed()

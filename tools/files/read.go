@@ -184,7 +184,7 @@ func (c *readCall) show(ctx context.Context, held *content, result readResult) (
 		return out, err
 	}
 	if !asLines && isNotebook(c.input.Path, held) && held.size <= c.options.share(16, maxNotebook) {
-		out, ok, err := c.showNotebook(held, result)
+		out, ok, err := c.showNotebook(ctx, held, result)
 		if ok && err == nil { // its cells are no lines of the file
 			out.Shown = c.shown(held, seen.Page{Total: held.total()}, out.Content[0].Text)
 		}
