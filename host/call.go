@@ -27,15 +27,15 @@ type call struct {
 
 // admission has the values of a call that never change once it is admitted.
 type admission struct {
-	host    *Host
-	req     Request
-	tool    *entry            // nil: there is none of that name
-	surface agenttool.Surface // that it is held to
-	unread  error             // why the model's input cannot be adapted to the tool's schema
-	batch   *batch
-	before  <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
-	after   []dependency
-	done    func(Completion)
+	host       *Host
+	req        Request
+	tool       *entry            // nil: there is none of that name
+	surface    agenttool.Surface // that it is held to
+	adaptError error             // why the model's input cannot be adapted to the tool's schema
+	batch      *batch
+	before     <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
+	after      []dependency
+	done       func(Completion)
 }
 
 // binding is the input of a call, and the directory that it is bound in.

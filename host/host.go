@@ -215,7 +215,7 @@ func newCall(h *Host, r Request, read adapted, policy permissions.Policy) *call 
 	}
 	if len(read.changes) > 0 {
 		learnSensitive(h.o.Store.Redactor(), tool, read.input)
-		inv.Mutations = []agenttool.InputMutation{adaption(read.changes, agenttool.InputMutation{
+		inv.Mutations = []agenttool.InputMutation{adaptation(read.changes, agenttool.InputMutation{
 			SchemaVersion: agenttool.SchemaVersion, MutationID: agenttool.MutationID(h.o.IDs.New("mut_", now)), InvocationID: inv.InvocationID,
 			CreatedAt: inv.CreatedAt,
 		})}
@@ -227,7 +227,7 @@ func newCall(h *Host, r Request, read adapted, policy permissions.Policy) *call 
 		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
 	}
 	c := &call{
-		admission: admission{host: h, req: r, tool: tool, surface: surface, unread: read.err}, binding: binding{input: read.input},
+		admission: admission{host: h, req: r, tool: tool, surface: surface, adaptError: read.err}, binding: binding{input: read.input},
 		rec:      newRecord(&h.journal, inv),
 		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
 	}

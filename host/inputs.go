@@ -41,8 +41,8 @@ func (r *registry) adapt(q Request) (read adapted) {
 	return adapted{input: q.Input}
 }
 
-// adaption completes the record of what was rewritten in the model's input.
-func adaption(changes []adapt.Change, m agenttool.InputMutation) agenttool.InputMutation {
+// adaptation completes the record of what was rewritten in the model's input.
+func adaptation(changes []adapt.Change, m agenttool.InputMutation) agenttool.InputMutation {
 	m.SourceType, m.SourceRef, m.FromInputRef, m.ToInputRef = "adapter", "toolhost.adapter", refModel, refObservable
 	var reasons []string
 	for _, c := range changes {

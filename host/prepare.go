@@ -106,8 +106,8 @@ func (c *call) resolveTool(context.Context) error {
 
 // parseSchema checks the input against the model's schema (AT-112).
 func (c *call) parseSchema(context.Context) error {
-	if c.unread != nil {
-		return c.invalid(agenttool.PhaseParseSchema, c.unread)
+	if c.adaptError != nil {
+		return c.invalid(agenttool.PhaseParseSchema, c.adaptError)
 	}
 	schema, err := c.tool.compile()
 	if err != nil {
