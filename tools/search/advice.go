@@ -48,7 +48,7 @@ func (o *offer) probes() (probes []engine.Probe) {
 			probes = append(probes, engine.Probe{Pattern: a.pattern, Time: limit, Share: share})
 		}
 	}
-	readings := match.Otherwise(o.pattern, o.options)
+	readings := match.OtherReadings(o.pattern, o.options)
 	add(readings, o.limits.readings, 0)
 	if !o.options.IgnoreCase {
 		folded := []match.Reading{{Expr: o.pattern, IgnoreCase: true}}

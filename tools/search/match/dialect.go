@@ -15,16 +15,16 @@ import (
 // Reading is what the writer of a pattern may have meant by it, in RE2's syntax.
 type Reading struct {
 	Expr       string
-	IgnoreCase bool   // it is meant with Options.IgnoreCase
-	Why        string // what the pattern as written means instead, such as "in RE2 `\|` is the character |"
+	IgnoreCase bool   // whether to compile Expr with Options.IgnoreCase
+	Why        string // what the pattern means as it is written, such as "in RE2 `\|` is the character |"
 
 	valid bool // the pattern is correct in the dialect of this reading, and means the same lines there
 	guess bool // the pattern is incorrect in every dialect, and other readings are about as likely
 }
 
-// Understand compiles a pattern of any dialect. A pattern that has no meaning in RE2's syntax, or can never match, is
-// read as its writer must have meant it if only one reading is possible: then read is that, and otherwise nil. The
-// errors are those of Compile; they name the readings that are possible.
+// Understand compiles a pattern of any dialect. If a pattern is invalid in RE2's syntax, or can never match, and only one
+// reading of it is possible, it compiles that reading and returns it as read; otherwise read is nil. The errors are those
+// of Compile; they name the possible readings.
 func Understand(expr string, o Options) (p *Pattern, read *Reading, err error) {
 	p, err = Compile(expr, o)
 	if err == nil {
@@ -65,9 +65,9 @@ const (
 	maxRead     = 400 // bytes of a pattern that is read in other ways: compiling takes long for some that are longer
 )
 
-// Otherwise returns other readings of a correct pattern, the likeliest first: those of other dialects, with Unicode
+// OtherReadings returns other readings of a valid pattern, the likeliest first: those of other dialects, with Unicode
 // classes, in the other Unicode form, and as plain text. All of them compile. Letter case is left to Options.
-func Otherwise(expr string, o Options) []Reading {
+func OtherReadings(expr string, o Options) []Reading {
 	if len(expr) > maxRead {
 		return nil
 	}
@@ -81,23 +81,23 @@ func Otherwise(expr string, o Options) []Reading {
 	}
 	for _, r := range slices.Clone(readings) {
 		if u, ok := unicodeClasses(lex(r.Expr)); ok {
-			readings = append(readings, r.also(u))
+			readings = append(readings, r.then(u))
 		}
 	}
 	for _, r := range slices.Clone(readings) {
 		for _, f := range otherForms(lex(r.Expr)) {
-			readings = append(readings, r.also(f))
+			readings = append(readings, r.then(f))
 		}
 		if q, ok := quotes(lex(r.Expr)); ok {
-			readings = append(readings, r.also(q))
+			readings = append(readings, r.then(q))
 		}
 	}
 	readings = append(readings, Reading{Expr: regexp.QuoteMeta(expr), Why: "it is a pattern, not plain text"})
 	return usable(readings, expr, o)
 }
 
-// also returns the reading that next makes of r.
-func (r Reading) also(next Reading) Reading {
+// then returns the reading next, which was made from the pattern of r, with the reasons of both.
+func (r Reading) then(next Reading) Reading {
 	next.IgnoreCase = r.IgnoreCase
 	if r.Why != "" {
 		next.Why = r.Why + ", and " + next.Why
@@ -121,7 +121,7 @@ func usable(readings []Reading, expr string, o Options) (few []Reading) {
 	return few
 }
 
-// repairs returns the readings of a pattern that is not RE2's, those of whole dialects first.
+// repairs returns the readings of a pattern that is invalid in RE2, those of whole dialects first.
 func repairs(expr string, o Options) []Reading {
 	if len(expr) > maxRead {
 		return nil
@@ -138,7 +138,7 @@ const (
 	plainChar kind = iota // a character that stands for itself, or a ., a lone { or an unclosed [
 	escape
 	class
-	opening // of a group: (, (?:, (?P<name>, (?i:, and (?=, (?<!, (?>, which RE2 has not
+	opening // of a group: (, (?:, (?P<name>, (?i:, and (?=, (?<!, (?>, which RE2 lacks
 	whole   // (?i), (?#comment), (?P=name)
 	closing
 	bar
@@ -273,7 +273,7 @@ func basic(tokens []token) (readings []Reading) {
 	return []Reading{{Expr: strict.String(), Why: why, valid: true}, {Expr: mixed.String(), Why: why, guess: true}}
 }
 
-// vim reads the atoms of vim that other dialects have not: \v, \zs, \ze, \c and \C.
+// vim reads the atoms that only vim has: \v, \zs, \ze, \c and \C.
 func vim(tokens []token) []Reading {
 	var b strings.Builder
 	magic := len(tokens) > 0 && tokens[0].text == `\v`
@@ -332,8 +332,8 @@ func fromZero(expr string) []Reading {
 	return []Reading{{Expr: upTo.ReplaceAllString(expr, "$1{0,$2}"), Why: "in RE2 `{,n}` is plain text"}}
 }
 
-// anchorsAsCharacters reads a pattern that can never match, because more than an end follows a $ or precedes a ^, as
-// with these as characters: $x, ${x}, a^b.
+// anchorsAsCharacters reads $ and ^ as characters in a pattern that can never match because text follows a $ or precedes
+// a ^: $x, ${x}, a^b.
 func anchorsAsCharacters(expr string, o Options) (Reading, bool) {
 	if o.Multiline || !strings.ContainsAny(expr, "$^") {
 		return Reading{}, false
@@ -443,8 +443,8 @@ func unicodeClasses(tokens []token) (Reading, bool) {
 	return Reading{Expr: written(tokens), Why: "in RE2 `" + first + "` is ASCII"}, first != ""
 }
 
-// otherForms reads a pattern in the Unicode forms NFD and NFC, where they differ from its own. All letters beyond ASCII
-// are written by number: as such they are not to be told from the form that was typed.
+// otherForms returns the pattern in the Unicode forms NFD and NFC, if they differ from its own. Letters beyond ASCII are
+// written by number, because the forms look the same.
 func otherForms(tokens []token) (readings []Reading) {
 	for _, form := range []struct {
 		norm.Form
@@ -544,8 +544,8 @@ func quotes(tokens []token) (Reading, bool) {
 	return Reading{Expr: written(tokens), Why: "straight and curly quotes differ"}, changed
 }
 
-// characters reads the operators that stand where they cannot be as characters: parentheses and brackets without their
-// partners, repetitions of nothing and of repetitions.
+// characters reads operators as characters where they are invalid: parentheses and brackets without their partners, and
+// repetitions of nothing or of repetitions.
 func characters(tokens []token) []Reading {
 	expr := written(tokens)
 	tokens = slices.Clone(tokens)

@@ -82,8 +82,8 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// TestOtherwise checks that a correct pattern has the reading that its writer meant.
-func TestOtherwise(t *testing.T) {
+// TestOtherReadings checks that a correct pattern has the reading that its writer meant.
+func TestOtherReadings(t *testing.T) {
 	tests := []struct{ name, pattern, line, want string }{
 		{"alternation", `foo\|bar`, "a bar", `foo|bar`},
 		{"word borders", `\<x\>`, "an x", `\bx\b`},
@@ -119,7 +119,7 @@ func TestOtherwise(t *testing.T) {
 				t.Fatalf("matches as it is")
 			}
 			var tried []string
-			for _, r := range Otherwise(tc.pattern, Options{}) {
+			for _, r := range OtherReadings(tc.pattern, Options{}) {
 				p, ok := r.compile(Options{})
 				if !ok || r.Why == "" {
 					t.Fatalf("%+v", r)
@@ -140,7 +140,7 @@ func TestOtherwise(t *testing.T) {
 // TestPlainPatternsHaveFewReadings checks that a plain word needs no further search.
 func TestPlainPatternsHaveFewReadings(t *testing.T) {
 	for _, expr := range []string{"word", "two words", "snake_case", "日本", "привет"} {
-		if r := Otherwise(expr, Options{}); len(r) > 0 {
+		if r := OtherReadings(expr, Options{}); len(r) > 0 {
 			t.Errorf("%s: %+v", expr, r)
 		}
 	}
@@ -155,7 +155,7 @@ func FuzzLex(f *testing.F) {
 		if got := written(lex(expr)); got != expr {
 			t.Fatalf("%q became %q", expr, got)
 		}
-		for _, r := range append(Otherwise(expr, Options{}), repairs(expr, Options{})...) {
+		for _, r := range append(OtherReadings(expr, Options{}), repairs(expr, Options{})...) {
 			if _, ok := r.compile(Options{}); !ok {
 				t.Errorf("%q: the reading %q does not compile", expr, r.Expr)
 			}

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// perlEscapes are escapes of Perl, GNU and PostgreSQL that RE2 has not, with what matches the same lines.
+// perlEscapes maps escapes of Perl, GNU and PostgreSQL that RE2 lacks to patterns that match the same lines.
 var perlEscapes = map[string]string{
 	`\h`: `[ \t]`, `\H`: `[^ \t]`, `\N`: `[^\n]`, `\e`: `\x1b`, `\K`: ``, `\G`: ``, `\X`: `\PM\pM*`, `\y`: `\b`, `\Y`: `\B`, `\Z`: `$`, `\R`: `$`,
 }
@@ -19,8 +19,8 @@ var perlMembers = strings.NewReplacer(`\\`, `\\`, `\h`, ` \t`, `\e`, `\x1b`)
 // posixClasses are Java's names of POSIX's classes, \p{Alpha}.
 var posixClasses = []string{"Alpha", "Digit", "Alnum", "Upper", "Lower", "Punct", "Space", "XDigit", "Cntrl", "Graph", "Print", "Blank", "ASCII"}
 
-// perl reads constructs of Perl's dialect, PCRE and its relatives that RE2 has not. What RE2 can say otherwise is valid;
-// for the rest the reading matches more lines, and says so.
+// perl replaces constructs of Perl's dialect and its relatives that RE2 lacks. If RE2 can express all of them, the reading is
+// valid; otherwise it matches more lines, and Why says so.
 func perl(tokens []token, multiline bool) []Reading {
 	tokens = slices.Clone(tokens)
 	r := Reading{valid: true}
@@ -96,7 +96,7 @@ func isReference(text string) bool {
 	return len(text) > 1 && ('1' <= text[1] && text[1] <= '9' || text[1] == 'k' || text[1] == 'g')
 }
 
-// referred returns the pattern of the group that a reference at i means; the whole alphabet if there is none.
+// referred returns the pattern of the group that a reference at i means; ".*" if there is none.
 func referred(tokens []token, i int, reference string) string {
 	name := strings.Trim(strings.TrimLeft(strings.TrimPrefix(reference, "(?P="), `\kg`), `{}<>'()`)
 	number, _ := strconv.Atoi(name)
@@ -184,9 +184,9 @@ func lookAround(tokens []token) (out []token, found string, exact bool) {
 	return out, found, exact
 }
 
-// unlessNext returns the pattern of what is not text, which must be a single class or plain characters: what follows it
-// not, or, with behind, what it does not precede.
-func unlessNext(text []token, behind bool) (string, bool) {
+// unlessNext returns a pattern for a place where text does not follow or, with behind, does not precede. ok is false unless text
+// is a single class or consists of plain characters.
+func unlessNext(text []token, behind bool) (pattern string, ok bool) {
 	var not []string // the class of all but each of the characters
 	for _, t := range text {
 		n, ok := negated(t)
