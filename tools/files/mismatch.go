@@ -61,9 +61,9 @@ const (
 	alignedLine   = 300      // bytes of a line that are compared for likeness
 )
 
-// explain compares the string old, which text does not hold, with the part of text that is most like it. now is what was to replace it.
-// newline is the line ending that the LF of a string may match; wholeLines says that old begins and ends at borders of lines. name stands for
-// the string in sentences. ok is false if nothing in the text is like old.
+// explain compares the string old, which text does not contain, with the most similar part of text. now is the string that was to replace it.
+// newline is the line ending that an LF in old may match; wholeLines says that old begins and ends at borders of lines. name stands for old in
+// the explanation. ok is false if no part of text is similar.
 //
 // Time is linear in the sizes, with a constant of some milliseconds.
 func explain(text []byte, old, now, name, newline string, wholeLines bool) (m mismatch, ok bool) {
@@ -487,7 +487,7 @@ func (m *mismatch) firstDifference(file, wanted []string, pairs []pair, name str
 		m.kind, m.explanation = finalNewline, fmt.Sprintf("%s ends with %s more than the file has there", name, count.Grouped(told, "line end", "line ends"))
 		return told
 	}
-	m.kind, m.explanation = lineTooMany, fmt.Sprintf("%s has %s here that the file has not", name, count.Grouped(told, "line", "lines"))
+	m.kind, m.explanation = lineTooMany, fmt.Sprintf("%s has %s here that the file lacks", name, count.Grouped(told, "line", "lines"))
 	m.shown[1] = clip(wanted[p.wanted])
 	if beside >= 0 {
 		m.shown[0] = clip(file[pairs[beside].file])
@@ -699,9 +699,9 @@ func kindOf(file, wanted, name string) (kind mismatchKind, explanation string) {
 		return unicodeForm, "the letters are the same in another Unicode form"
 	case without(file, isInvisible) == without(wanted, isInvisible):
 		if isInvisible(f) {
-			return invisible, fmt.Sprintf("the file has an invisible character (U+%04X) that %s has not", f, name)
+			return invisible, fmt.Sprintf("the file has an invisible character (U+%04X) that %s lacks", f, name)
 		}
-		return invisible, fmt.Sprintf("%s has an invisible character (U+%04X) that the file has not", name, w)
+		return invisible, fmt.Sprintf("%s has an invisible character (U+%04X) that the file lacks", name, w)
 	case keyboard(file) == keyboard(wanted):
 		return typographic, has(character(f), character(w))
 	case strings.EqualFold(file, wanted):

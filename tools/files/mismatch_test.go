@@ -91,7 +91,7 @@ func TestMismatch(t *testing.T) {
 		{"an invisible character in the string", text, "func\u200b main", "y", invisible, 17, 17, []string{"old_string has an invisible character (U+200B)"}},
 		{"capital letters", text, "func Main() {", "y", letterCase, 17, 17, nil},
 		{"a look-alike", text, "func m\u0430in() {", "y", lookAlike, 17, 17, []string{"a (U+0061) where old_string has а (U+0430)"}},
-		{"a line too many", text, "func main() {\n\tlog.Println()\n\tif err := greet(\"you\"); err != nil {", "y", lineTooMany, 17, 18, []string{"1 line here that the file has not"}},
+		{"a line too many", text, "func main() {\n\tlog.Println()\n\tif err := greet(\"you\"); err != nil {", "y", lineTooMany, 17, 18, []string{"1 line here that the file lacks"}},
 		{"lines missing", text, "\tif name == \"\" {\n\t}\n\tfmt.Println", "y", lineMissing, 7, 8, []string{"1 line here that old_string leaves out", "don’t"}},
 		{"a misspelling", text, "func mian() {", "y", wording, 17, 17, []string{"file:       func main() {", "old_string: func mian() {"}},
 	} {
