@@ -9,6 +9,7 @@ import (
 // Options say what a session is for.
 type Options struct {
 	Roots []string // directories that commands of profile workspace may write; at least one, but at level None
+	Named []string // names of roots that have links in them, as the user gave them: commands see these links, too
 	Home  string   // "" for none
 
 	// ConfigHome is XDG_CONFIG_HOME; "" for .config in the home directory.

@@ -55,10 +55,51 @@ func newView(o Options) (*view, error) {
 			v.links = append(v.links, link{dir, filepath.Join(cachePlace, cache.Name)})
 		}
 	}
+	for _, name := range o.Named {
+		v.showLinks(name)
+	}
 	if home := filepath.Clean(o.Home); v.home.Dir != "" && home != v.home.Dir && v.isClosed(home) {
 		v.links = append(v.links, link{home, v.home.Dir})
 	}
 	return v, nil
+}
+
+// maxLinks bounds the links on the way of a name, as the kernel does.
+const maxLinks = 40
+
+// showLinks has commands see the links on the way of a name, where the sandbox has directories of its own in place of the host's. A link
+// leads straight to where it leads in the end.
+func (v *view) showLinks(name string) {
+	for at, n := filepath.Clean(name), 0; n < maxLinks; n++ {
+		first := firstLink(at)
+		if first == "" {
+			return
+		}
+		target, err := filepath.EvalSymlinks(first)
+		if err != nil {
+			return
+		}
+		known := slices.ContainsFunc(v.links, func(l link) bool { return l.path == first })
+		if v.covered(first) && !v.inRoot(first) && !v.isHidden(first) && !known {
+			v.links = append(v.links, link{first, target})
+		}
+		at = filepath.Join(target, strings.TrimPrefix(at, first))
+	}
+}
+
+// firstLink is the first component of an absolute path that is a link; "" if none is.
+func firstLink(path string) string {
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '/' {
+			continue
+		}
+		if info, err := os.Lstat(path[:end]); err != nil {
+			return ""
+		} else if info.Mode()&os.ModeSymlink != 0 {
+			return path[:end]
+		}
+	}
+	return ""
 }
 
 // linkedDir is where commands see the workspace's own cache at the person's place, "" if they do not.
@@ -190,13 +231,26 @@ func firstMissing(path string) (dir, first string, ok bool) {
 
 // makeMountPoints makes names in the session's /tmp and /var/tmp for host files below /tmp and /var/tmp that commands see.
 func (v *view) makeMountPoints(d *dirs) error {
-	for _, path := range slices.Concat(paths(v.roots), paths(v.shown), v.homes) {
-		place := ""
+	placeOf := func(path string) string {
 		if rel, ok := strings.CutPrefix(path, "/tmp/"); ok {
-			place = filepath.Join(d.tmp.path, rel)
+			return filepath.Join(d.tmp.path, rel)
 		} else if rel, ok := strings.CutPrefix(path, "/var/tmp/"); ok {
-			place = filepath.Join(d.varTmp.path, rel)
+			return filepath.Join(d.varTmp.path, rel)
 		}
+		return ""
+	}
+	for _, l := range v.links {
+		if place := placeOf(l.path); place != "" && !v.isClosed(l.path) {
+			if err := os.MkdirAll(filepath.Dir(place), 0o755); err != nil {
+				return err
+			}
+			if err := os.Symlink(l.target, place); err != nil && !errors.Is(err, os.ErrExist) {
+				return err
+			}
+		}
+	}
+	for _, path := range slices.Concat(paths(v.roots), paths(v.shown), v.homes) {
+		place := placeOf(path)
 		if place == "" || v.isClosed(path) && !slices.Contains(v.homes, path) {
 			continue
 		}

@@ -102,6 +102,16 @@ func (w *Workspace) Close() {
 	}
 }
 
+// Named returns the names by which roots were given that have links in them.
+func (w *Workspace) Named() (names []string) {
+	for _, r := range w.roots {
+		if r.named != "" && r.named != r.path {
+			names = append(names, r.named)
+		}
+	}
+	return names
+}
+
 // Roots returns the roots with all links resolved, the workspace first.
 func (w *Workspace) Roots() []string {
 	paths := make([]string, len(w.roots))

@@ -78,7 +78,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 	if err != nil {
 		return nil, err
 	}
-	o.Roots, o.Beside = roots, slices.Concat(read, pointers)
+	o.Roots, o.Named, o.Beside = roots, w.Named(), slices.Concat(read, pointers)
 	o.Level, o.Limits, o.Changed, o.Ready = c.Level, with.Limits, with.Changed, ready
 	o.NotMade = func() { sandbox.Forget(foundDirs(state)...) }
 	if c.Session, err = sandbox.Open(o); err != nil {
