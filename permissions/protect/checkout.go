@@ -17,7 +17,7 @@ type Checkout struct {
 }
 
 // CheckoutOf finds the repository of a directory as git does, from there upward. It finds none that contains the user's home, none of
-// another user, and none that does not know this work tree: a file .git can name any directory, and its repository must
+// another user, and none that does not know this work tree: a file or link .git can name any directory, and its repository must
 // name the work tree in return. Only one that git made with --separate-git-dir names none; it is found if it is in no other work tree.
 func CheckoutOf(dir, home string) (Checkout, bool) {
 	for top := dir; ; top = filepath.Dir(top) {
@@ -32,6 +32,8 @@ func CheckoutOf(dir, home string) (Checkout, bool) {
 			return Checkout{top, git, git}, isGitDir(git)
 		case info.Mode().IsRegular() && isOwned(info):
 			return linked(top, git)
+		case info.Mode().Type() == os.ModeSymlink && isOwned(info):
+			return separate(top, real(git))
 		default:
 			return Checkout{}, false
 		}
@@ -67,7 +69,12 @@ func linked(top, file string) (Checkout, bool) {
 		common, ok := named(filepath.Join(dir, "commondir"), "")
 		return Checkout{top, dir, common}, ok && back == file && filepath.Dir(dir) == filepath.Join(common, "worktrees") && isGitDir(common)
 	}
-	if !isGitDir(dir) {
+	return separate(top, dir)
+}
+
+// separate is the checkout whose .git is a link to a directory, or a file that names one which is no linked work tree.
+func separate(top, dir string) (Checkout, bool) {
+	if dir == "" || !isOwn(dir) || !isGitDir(dir) {
 		return Checkout{}, false
 	}
 	text, err := readSome(filepath.Join(dir, "config"), maxConfig)
