@@ -39,7 +39,8 @@
 // [Recognition.Replace] and [Splicer] splice bytes: those outside the replaced parts are never decoded and encoded again. A part can only be
 // replaced if both of its ends are borders of characters in every encoding of Decoding, and if the new bytes decode by themselves in each of
 // them. So even if the guess is wrong, no character outside the part is damaged, and the content still decodes in all of them. If the caller
-// knows the encoding ([Declared]), only that one counts.
+// knows the encoding ([Declared]), that one counts, and the characters of the one that the content seems to have are not cut either ([Contradicted]):
+// callers guess, too.
 //
 // # Peculiarities
 //

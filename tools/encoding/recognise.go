@@ -17,6 +17,10 @@ type Recognition struct {
 	// them; else Encoding alone. It is empty for Binary and ISO2022.
 	Decoding []Encoding
 
+	// Guard is a further encoding whose characters no change may cut, Binary for none: the caller has declared another one than the content
+	// seems to have, and may be wrong.
+	Guard Encoding
+
 	// Mixed says that Encoding is Windows1252 only because no other decodes the content: it has bytes that are no characters there, or
 	// characters of UTF-8.
 	Mixed bool
@@ -26,6 +30,16 @@ type Recognition struct {
 func Declared(e Encoding, head []byte) Recognition {
 	mark := e.Mark()
 	return Recognition{Encoding: e, Mark: mark != "" && bytes.HasPrefix(head, []byte(mark)), Decoding: []Encoding{e}}
+}
+
+// Contradicted returns the encoding that raw seems to have, where a caller has declared another one, e; Binary for none. It is a [Recognition]'s
+// Guard.
+func Contradicted(e Encoding, raw []byte) Encoding {
+	guess := Recognise(raw)
+	if guess.Encoding == e || guess.Mixed || e.IsUTF16() || guess.Encoding != UTF8 && !guess.Encoding.IsLegacy() {
+		return Binary
+	}
+	return guess.Encoding
 }
 
 // Recognise returns the encoding of a whole content by the rule of the package.

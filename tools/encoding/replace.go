@@ -36,7 +36,7 @@ type Splicer struct {
 	found   Recognition
 	body    []byte
 	places  walker
-	borders []walker // in each encoding that decodes the content
+	borders []walker // in each encoding that decodes the content, and in the guard
 	out     []byte
 	copied  int // bytes of body
 }
@@ -47,6 +47,9 @@ func (r Recognition) NewSplicer(raw []byte) *Splicer {
 	s := &Splicer{found: r, body: body, places: newWalker(r.Encoding, body)}
 	for _, e := range r.Decoding {
 		s.borders = append(s.borders, newWalker(e, body))
+	}
+	if r.Guard != Binary {
+		s.borders = append(s.borders, newWalker(r.Guard, body))
 	}
 	s.out = append(s.out, raw[:len(raw)-len(body)]...)
 	return s
@@ -66,7 +69,7 @@ func (s *Splicer) Change(c Change) error {
 	for i := range s.borders {
 		for _, at := range []int{start, end} {
 			if !s.borders[i].to(at) {
-				return &CutError{Encoding: s.found.Decoding[i], Shown: shown, Offset: at}
+				return &CutError{Encoding: s.borders[i].reader.encoding, Shown: shown, Offset: at}
 			}
 		}
 	}

@@ -38,6 +38,7 @@ func (d *document) decodeAs(name string) error {
 		return notDecoded(d.path.Spelling, declared, at+len(d.raw)-len(found.Body(d.raw)))
 	}
 	d.form, d.found = inspect(d.raw, declared)
+	d.found.Guard = encoding.Contradicted(declared, d.raw)
 	d.text = nil
 	if !d.form.binary {
 		d.text, _ = d.found.Text(d.raw)

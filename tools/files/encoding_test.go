@@ -114,6 +114,27 @@ func TestPatchesAndWritesKeepEncodings(t *testing.T) {
 	}
 }
 
+// TestDeclaredEncodingCutsNoCharacter: a caller who is wrong about the encoding damages no character of the one that the file seems to have.
+func TestDeclaredEncodingCutsNoCharacter(t *testing.T) {
+	p := newProject(t, Options{})
+	for _, c := range []struct{ name, text, declared, old string }{
+		{"gbk", strings.Repeat("\xd5\xe2\xca\xc7\xd2\xbb\xb8\xf6\xbc\xf2\xb5\xa5\xb5\xc4\xce\xc4\xbc\xfe\xa1\xa3 \xd5\x5a\n", 8), "windows-1252", "Z"},
+		{"shift_jis", strings.Repeat("\x82\xb1\x82\xea\x82\xcd\x83\x65\x83\x58\x83\x67\x82\xc5\x82\xb7 \x95\x5c\n", 8), "windows-1252", "\\"},
+		{"utf-8", "caf\xc3\xa9 na\xc3\xafve\n", "windows-1252", "\u00a9"},
+	} {
+		p.put(c.name, c.text)
+		_, err := p.run("edit", in{"path": c.name, "old_string": c.old, "new_string": "x", "replace_all": true, "encoding": c.declared})
+		wantError(t, err, agenttool.InvalidArguments, "encoding", c.name)
+		if p.get(c.name) != c.text {
+			t.Errorf("%s: %q", c.name, p.get(c.name))
+		}
+	}
+	p.put("plain", "cafe\n") // nothing contradicts
+	if _, err := p.run("edit", in{"path": "plain", "old_string": "cafe", "new_string": "café", "encoding": "windows-1252"}); err != nil || p.get("plain") != "caf\xe9\n" {
+		t.Errorf("%q, %v", p.get("plain"), err)
+	}
+}
+
 // TestEncodingIsSaid reads, edits and writes files whose encoding the caller knows.
 func TestEncodingIsSaid(t *testing.T) {
 	p := newProject(t, Options{})
