@@ -113,6 +113,7 @@ type Description struct {
 // Scope is where a call is made. It holds absolute, clean paths. No input ever changes it.
 type Scope struct {
 	Dir   string   // the session's working directory: relative paths start here
+	Old   string   // where the session was before it moved to Dir; "" if it never moved
 	Roots []string // workspace roots, the workspace itself first
 	Home  string   // the home directory, for ~; empty when there is none
 

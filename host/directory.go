@@ -17,6 +17,7 @@ type places struct {
 
 	mu       sync.Mutex // guards what follows
 	dir      string     // where calls start
+	old      string     // where they started before; "" if the session never moved
 	movers   []mover    // in the order of admission
 	admitted int64
 	active   map[*call]bool
@@ -29,12 +30,19 @@ func (p *places) current() string {
 	return p.dir
 }
 
+// before is where the session was before it moved to where it is; "" if it never moved.
+func (p *places) before() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.old
+}
+
 // leave notes that a batch has ended, which may have deferred a move until then.
 func (p *places) leave(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if b.dir != "" {
-		p.dir = b.dir
+		p.old, p.dir = p.dir, b.dir
 	}
 }
 
@@ -153,7 +161,7 @@ func (p *places) move(c *call, to string) *modifier {
 	case c.others:
 		m.Reason = "other calls ran at the same time"
 	default:
-		p.dir, m.Applied = path.Resolved, true
+		p.old, p.dir, m.Applied = p.dir, path.Resolved, true
 	}
 	return m
 }

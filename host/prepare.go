@@ -159,7 +159,7 @@ func (c *call) start(ctx context.Context) error {
 // where the prompt said.
 func (c *call) scope() agenttool.Scope {
 	s := c.host.o.Scope
-	s.Dir, s.Capacity = c.dir, c.req.Caller.Capacity
+	s.Dir, s.Old, s.Capacity = c.dir, c.host.places.before(), c.req.Caller.Capacity
 	return s
 }
 

@@ -135,7 +135,7 @@ func (t *tool) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call,
 		return nil, err
 	}
 	in.Cwd = agenttool.SpellPath(cwd.Absolute)
-	c := &call{tool: t, input: in, room: scope.Capacity}
+	c := &call{tool: t, input: in, room: scope.Capacity, oldDir: scope.Old}
 	c.judge(cwd, scope.Home)
 	return c, nil
 }

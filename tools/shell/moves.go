@@ -15,7 +15,7 @@ const sayWhere = `exec 187>&3-; trap '{ set +x; builtin pwd -P >&187; } 2>/dev/n
 // could have written it. It is only used as the directory of the next command, and only if it lies in the workspace.
 func endedIn(note string) string {
 	dir, whole := strings.CutSuffix(note, "\n")
-	if !whole || strings.ContainsRune(dir, '\n') || !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
+	if !whole || !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
 		return ""
 	}
 	return dir

@@ -20,12 +20,13 @@ import (
 
 // call is a bound command.
 type call struct {
-	tool  *tool
-	input input
-	git   map[agenttool.GitRun]string // findings about the repositories where the command runs git
-	home  string
-	facts agenttool.Facts
-	room  agenttool.Capacity
+	tool   *tool
+	input  input
+	git    map[agenttool.GitRun]string // findings about the repositories where the command runs git
+	home   string
+	facts  agenttool.Facts
+	room   agenttool.Capacity
+	oldDir string // where the session was before it moved to where the call starts; "" if it never moved
 
 	grants sandbox.Grants
 	launch

@@ -82,6 +82,9 @@ func (c *call) Confine(grants []string) error {
 // them. It fails if git cannot be kept read-only any more, although it could when the facts were computed.
 func (c *call) environ() ([]string, error) {
 	env := Environ(c.tool.o.Environ, c.dir())
+	if c.oldDir != "" {
+		env = append(env, "OLDPWD="+c.oldDir) // for cd -
+	}
 	if c.facts.ReadOnly != agenttool.Yes || c.facts.OpenWorld != agenttool.No {
 		env = c.tool.added(env)
 	}
