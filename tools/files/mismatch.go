@@ -578,7 +578,7 @@ func part(file, wanted string, opens, closes bool, near int) string {
 	if len(file) > most || len(wanted) > most {
 		return longPart(file, wanted, opens, closes, near)
 	}
-	f, w := []rune(file), []rune(wanted)
+	f := []rune(file)
 	forms := make([]rune, len(f))
 	for j, r := range f {
 		forms[j] = fold(r)
@@ -597,7 +597,7 @@ func part(file, wanted string, opens, closes bool, near int) string {
 		}
 		return 3
 	}
-	for _, r := range w {
+	for _, r := range wanted {
 		diagonal := row[0]
 		form, drop := fold(r), price(r)
 		row[0].cost += drop

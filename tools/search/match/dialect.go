@@ -72,10 +72,7 @@ func OtherReadings(expr string, o Options) []Reading {
 		return nil
 	}
 	tokens := lex(expr)
-	readings := []Reading{{Expr: expr}}
-	for _, r := range slices.Concat(basic(tokens), vim(tokens), wrapped(expr), unescaped(expr), fromZero(expr)) {
-		readings = append(readings, r)
-	}
+	readings := slices.Concat([]Reading{{Expr: expr}}, basic(tokens), vim(tokens), wrapped(expr), unescaped(expr), fromZero(expr))
 	if r, ok := anchorsAsCharacters(expr, o); ok {
 		readings = append(readings, r)
 	}
