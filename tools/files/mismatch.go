@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -82,7 +83,7 @@ func explain(text []byte, old, now, name, newline string, wholeLines bool) (m mi
 		}
 	}
 	prefix := ""
-	if stripped, is := withoutLineNumbers(old); is && !(found && lineNumber.Match(lineOf(text, from, terminator))) {
+	if stripped, is := withoutLineNumbers(old); is && !(found && lineNumber().Match(lineOf(text, from, terminator))) {
 		prefix = name + " has the line numbers of read: leave them out"
 		old = stripped
 		from, to, found = nearest(text, old)
@@ -154,14 +155,16 @@ func respelled(old, name string) (others []respelling) {
 }
 
 // lineNumber matches the number of a line as read and other tools show it.
-var lineNumber = regexp.MustCompile(`^ *[0-9]+(\t|→|: |:|\| ?)`)
+var lineNumber = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ *[0-9]+(\t|→|: |:|\| ?)`)
+})
 
 // withoutLineNumbers returns s without the numbers at the beginning of its lines. is is false if not all lines that hold something have one,
 // the first excepted if it is not the only one.
 func withoutLineNumbers(s string) (stripped string, is bool) {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		prefix := lineNumber.FindString(line)
+		prefix := lineNumber().FindString(line)
 		if prefix != "" {
 			is = true
 			lines[i] = line[len(prefix):]
@@ -218,7 +221,7 @@ func differenceAt(text []byte, from, to int, old, name string, terminator byte, 
 					m.line = number + at + p.file // counts if nothing else differs
 				}
 				continue
-			case p.wanted >= 0 && ellipses.MatchString(part[p.wanted]) && (p.file < 0 || !ellipses.MatchString(lines[p.file])):
+			case p.wanted >= 0 && ellipses().MatchString(part[p.wanted]) && (p.file < 0 || !ellipses().MatchString(lines[p.file])):
 				line := headBefore(text, from, strings.Join(wanted[:done+p.wanted], "\n"), m.start, terminator)
 				return leftOut(part[p.wanted], line, name)
 			}
@@ -304,7 +307,9 @@ func headBefore(text []byte, from int, head string, known int, terminator byte) 
 }
 
 // ellipses matches a line that stands for lines left out: "...", "# ... the rest".
-var ellipses = regexp.MustCompile(`^\s*(//|#|--|/\*|<!--|;|%|\*|\{/\*)?\s*(\.\.\.|…)`)
+var ellipses = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*(//|#|--|/\*|<!--|;|%|\*|\{/\*)?\s*(\.\.\.|…)`)
+})
 
 // place is an offset in a line, by the line's index and bytes.
 type place struct{ line, column int }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
@@ -165,11 +166,11 @@ func (p *patchParser) more() bool {
 // hunk reads one hunk of an update.
 func (p *patchParser) hunk(s *patchSection) error {
 	h := hunk{hint: -1}
-	if ahead := p.lines[p.at:]; len(ahead) > 2 && strings.HasPrefix(ahead[0], "--- ") && strings.HasPrefix(ahead[1], "+++ ") && unifiedHeader.MatchString(ahead[2]) {
+	if ahead := p.lines[p.at:]; len(ahead) > 2 && strings.HasPrefix(ahead[0], "--- ") && strings.HasPrefix(ahead[1], "+++ ") && unifiedHeader().MatchString(ahead[2]) {
 		p.at += 2 // the names of a unified diff
 	}
 	for ; p.more() && strings.HasPrefix(p.lines[p.at], patchHeader); p.at++ {
-		if numbers := unifiedHeader.FindStringSubmatch(p.lines[p.at]); numbers != nil {
+		if numbers := unifiedHeader().FindStringSubmatch(p.lines[p.at]); numbers != nil {
 			h.hint, _ = strconv.Atoi(numbers[1]) // at most nine digits
 			continue
 		}
@@ -208,7 +209,9 @@ func (p *patchParser) hunk(s *patchSection) error {
 }
 
 // unifiedHeader matches the header of a hunk in a unified diff. What may follow it is the line that diff takes for a heading.
-var unifiedHeader = regexp.MustCompile(`^@@ -([0-9]{1,9})(?:,[0-9]+)? \+[0-9]+(?:,[0-9]+)? @@`)
+var unifiedHeader = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^@@ -([0-9]{1,9})(?:,[0-9]+)? \+[0-9]+(?:,[0-9]+)? @@`)
+})
 
 // applyHunks returns the text with all hunks applied in their order. A hunk is looked for behind the one before it, below the lines
 // that it names: as it is, then without regard to spaces at the ends of lines. Lines of context stay as the text has them.

@@ -18,6 +18,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -150,7 +151,7 @@ func (r *reading) add(path, format string, programs []string) {
 				err = errors.New("it is no public key")
 			}
 		default:
-			if f.Text = text; secretWords.Match(text) || secretValues.Match(text) {
+			if f.Text = text; secretWords().Match(text) || secretValues().Match(text) {
 				err = errors.New("a word of it announces a key or a password")
 			}
 		}
@@ -158,7 +159,7 @@ func (r *reading) add(path, format string, programs []string) {
 	if err != nil {
 		f.Text, f.LeftOut, f.Hidden = nil, nil, err.Error()
 	} else if format != "plain" && format != "public key" {
-		if f.Whole = len(f.LeftOut) == 0 && !secretWords.Match(text) && !secretValues.Match(text); f.Whole && (r.At == nil || format != "git") {
+		if f.Whole = len(f.LeftOut) == 0 && !secretWords().Match(text) && !secretValues().Match(text); f.Whole && (r.At == nil || format != "git") {
 			f.Text = text
 		}
 		slices.Sort(f.LeftOut)
@@ -225,22 +226,16 @@ func readOwn(path string) ([]byte, error) {
 	case st.Size > maxFile:
 		return nil, errors.New("it is larger than 1 MiB")
 	}
-	text := make([]byte, maxFile+1)
-	n := 0
-	for n < len(text) {
-		m, err := f.Read(text[n:])
-		n += m
-		if err != nil || m == 0 {
-			break
-		}
-	}
-	if n > maxFile {
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, errors.New("it cannot be read: " + err.Error())
+	case len(text) > maxFile: // it has grown
 		return nil, errors.New("it is larger than 1 MiB")
-	}
-	if bytes.IndexByte(text[:n], 0) >= 0 {
+	case bytes.IndexByte(text, 0) >= 0:
 		return nil, errors.New("it is no text")
 	}
-	return slices.Clone(text[:n]), nil
+	return text, nil
 }
 
 // isPublicKey reports whether a file is one line with a public key of ssh.
@@ -277,7 +272,7 @@ const maxNoted = 4
 func matters(key string) bool {
 	key = strings.ToLower(key)
 	name := key[strings.LastIndexByte(key, '.')+1:]
-	return secretNames.MatchString(name) || strings.HasSuffix(key, loginMark) ||
+	return secretNames().MatchString(name) || strings.HasSuffix(key, loginMark) ||
 		slices.ContainsFunc([]string{"credential.", "include.", "includeif.", "filter.", "gpg.", "core.sshcommand", "servers", "url.", "npmscopes."}, func(prefix string) bool {
 			return strings.HasPrefix(key, prefix)
 		})

@@ -49,7 +49,7 @@ func secretVariable(value string) bool {
 		if !found {
 			return false
 		}
-		if secretNames.MatchString(name) || strings.HasSuffix(strings.ToLower(strings.TrimRight(name, "?")), "auth") {
+		if secretNames().MatchString(name) || strings.HasSuffix(strings.ToLower(strings.TrimRight(name, "?")), "auth") {
 			return true
 		}
 		value = after

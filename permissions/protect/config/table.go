@@ -64,12 +64,14 @@ func blocks(list string) func(yield func(head string, words []string) bool) {
 }
 
 // secretNames matches keys that announce a secret by their name.
-var secretNames = regexp.MustCompile(`(?i)token|passw|passphrase|secret|credential|_auth$|^auth$|api[-_]?key|private[-_]?key|authorization|extraheader|cookie`)
+var secretNames = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)token|passw|passphrase|secret|credential|_auth$|^auth$|api[-_]?key|private[-_]?key|authorization|extraheader|cookie`)
+})
 
 // shows reports whether commands see a key of a format.
 func shows(format string, key []string) bool {
 	if format != "git" || key[0] != "alias" {
-		if secretNames.MatchString(key[len(key)-1]) {
+		if secretNames().MatchString(key[len(key)-1]) {
 			return false
 		}
 	}
@@ -119,19 +121,25 @@ func like(pattern, name string) bool {
 }
 
 // secretWords matches words that announce a key in a file without a table, and a password within an address.
-var secretWords = regexp.MustCompile(`(?i)token|passw|secret|credential|_auth|api[-_]?key|private[-_]?key|authorization|extraheader|://[^/\s"']*@`)
+var secretWords = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)token|passw|secret|credential|_auth|api[-_]?key|private[-_]?key|authorization|extraheader|://[^/\s"']*@`)
+})
 
 // secretValues matches values that are secrets by their form: what services issue, and parameters of addresses that carry them.
-var secretValues = regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-|npm_[A-Za-z0-9]{20}|pypi-[A-Za-z0-9_-]{20}|AKIA[0-9A-Z]{16}|xox[abprs]-|` +
-	`\bsk-[A-Za-z0-9_-]{20}|eyJ[A-Za-z0-9_-]{10,}\.eyJ|-----BEGIN|(?i)authorization:|[?&](?:[a-z_-]*token|[a-z_-]*key|sig|signature|password|secret)=|/t/[a-z0-9-]{16,}/`)
+var secretValues = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-|npm_[A-Za-z0-9]{20}|pypi-[A-Za-z0-9_-]{20}|AKIA[0-9A-Z]{16}|xox[abprs]-|` +
+		`\bsk-[A-Za-z0-9_-]{20}|eyJ[A-Za-z0-9_-]{10,}\.eyJ|-----BEGIN|(?i)authorization:|[?&](?:[a-z_-]*token|[a-z_-]*key|sig|signature|password|secret)=|/t/[a-z0-9-]{16,}/`)
+})
 
 // logins matches the login in an address.
-var logins = regexp.MustCompile(`(://)[^/\s"'<>]*@`)
+var logins = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(://)[^/\s"'<>]*@`)
+})
 
 // withoutLogin returns a value without logins in addresses. shown is false for values that are secrets themselves.
 func withoutLogin(value string) (clean string, shown bool) {
-	return WithoutLogins(value), !secretValues.MatchString(value)
+	return WithoutLogins(value), !secretValues().MatchString(value)
 }
 
 // WithoutLogins returns a value without the logins in its addresses.
-func WithoutLogins(value string) string { return logins.ReplaceAllString(value, "$1") }
+func WithoutLogins(value string) string { return logins().ReplaceAllString(value, "$1") }

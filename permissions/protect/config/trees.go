@@ -108,7 +108,7 @@ func xmlView(format string, text []byte) ([]byte, []string, error) {
 				continue
 			}
 			key = append(key, token.Name.Local)
-			if shown := (shows(format, key) || leads(format, key)) && !secretNames.MatchString(token.Name.Local); !shown {
+			if shown := (shows(format, key) || leads(format, key)) && !secretNames().MatchString(token.Name.Local); !shown {
 				leftOut = append(leftOut, strings.Join(key, "."))
 				if in.Skip() != nil {
 					return nil, nil, errors.New("it is no XML")

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -150,10 +151,18 @@ type token struct {
 }
 
 var (
-	countedRepetition = regexp.MustCompile(`^\{\d+(?:,\d*)?\}`)
-	longEscape        = regexp.MustCompile(`^\\(?:[pP](?:\{[^}]*\}|.)|x\{[0-9A-Fa-f]*\}|x[0-9A-Fa-f]{2}|[kg](?:\{[^}]*\}|<[^>]*>|'[^']*')|g\d+|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|0[0-7]{1,2})`)
-	groupHead         = regexp.MustCompile(`^\((?:\?(?:<?[=!]|[:>|]|P?<\w+>|'\w+'|[imsUxJn]*(?:-[imsUxJn]+)?:))?`)
-	wholeGroup        = regexp.MustCompile(`^\(\?(?:#[^)]*|P=\w+|P>\w+|R|[imsUxJn]*(?:-[imsUxJn]+)?)\)`)
+	countedRepetition = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\{\d+(?:,\d*)?\}`)
+	})
+	longEscape = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\\(?:[pP](?:\{[^}]*\}|.)|x\{[0-9A-Fa-f]*\}|x[0-9A-Fa-f]{2}|[kg](?:\{[^}]*\}|<[^>]*>|'[^']*')|g\d+|u[0-9A-Fa-f]{4}|u\{[0-9A-Fa-f]+\}|0[0-7]{1,2})`)
+	})
+	groupHead = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\((?:\?(?:<?[=!]|[:>|]|P?<\w+>|'\w+'|[imsUxJn]*(?:-[imsUxJn]+)?:))?`)
+	})
+	wholeGroup = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\(\?(?:#[^)]*|P=\w+|P>\w+|R|[imsUxJn]*(?:-[imsUxJn]+)?)\)`)
+	})
 )
 
 // lex splits a pattern into tokens, whose texts together are the pattern.
@@ -163,7 +172,7 @@ func lex(expr string) (tokens []token) {
 		switch c := expr[0]; c {
 		case '\\':
 			t.kind = escape
-			if t.text = longEscape.FindString(expr); t.text == "" {
+			if t.text = longEscape().FindString(expr); t.text == "" {
 				t.text = expr[:min(escaped(expr), len(expr))]
 				if len(t.text) == 2 {
 					_, width := utf8.DecodeRuneInString(expr[1:])
@@ -175,8 +184,8 @@ func lex(expr string) (tokens []token) {
 				t = token{class, expr[:n]}
 			}
 		case '(':
-			if t = (token{whole, wholeGroup.FindString(expr)}); t.text == "" {
-				t = token{opening, groupHead.FindString(expr)}
+			if t = (token{whole, wholeGroup().FindString(expr)}); t.text == "" {
+				t = token{opening, groupHead().FindString(expr)}
 			}
 		case ')':
 			t = token{closing, ")"}
@@ -187,7 +196,7 @@ func lex(expr string) (tokens []token) {
 		case '*', '+', '?':
 			t = token{repetition, expr[:1]}
 		case '{':
-			if n := len(countedRepetition.FindString(expr)); n > 0 {
+			if n := len(countedRepetition().FindString(expr)); n > 0 {
 				t = token{repetition, expr[:n]}
 			}
 		}
@@ -300,11 +309,13 @@ func vim(tokens []token) []Reading {
 	return []Reading{r}
 }
 
-var slashed = regexp.MustCompile(`^/(.+)/([a-z]*)$`)
+var slashed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^/(.+)/([a-z]*)$`)
+})
 
 // wrapped reads /x/i as JavaScript and Perl do.
 func wrapped(expr string) []Reading {
-	found := slashed.FindStringSubmatch(expr)
+	found := slashed().FindStringSubmatch(expr)
 	if found == nil {
 		return nil
 	}
@@ -319,14 +330,16 @@ func unescaped(expr string) []Reading {
 	return []Reading{{Expr: strings.ReplaceAll(expr, `\\`, `\`), Why: "`\\\\` is one backslash character", guess: true}}
 }
 
-var upTo = regexp.MustCompile(`(^|[^\\])\{,(\d+)\}`)
+var upTo = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(^|[^\\])\{,(\d+)\}`)
+})
 
 // fromZero reads x{,3} as Perl and Python do.
 func fromZero(expr string) []Reading {
-	if !upTo.MatchString(expr) {
+	if !upTo().MatchString(expr) {
 		return nil
 	}
-	return []Reading{{Expr: upTo.ReplaceAllString(expr, "$1{0,$2}"), Why: "in RE2 `{,n}` is plain text"}}
+	return []Reading{{Expr: upTo().ReplaceAllString(expr, "$1{0,$2}"), Why: "in RE2 `{,n}` is plain text"}}
 }
 
 // anchorsAsCharacters reads $ and ^ as characters in a pattern that can never match because text follows a $ or precedes
