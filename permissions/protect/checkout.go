@@ -97,7 +97,7 @@ func named(file, prefix string) (string, bool) {
 	}
 	target, ok := strings.CutPrefix(text, prefix)
 	target = strings.TrimRight(strings.TrimLeft(target, " "), "\r\n")
-	if !ok || target == "" || strings.ContainsAny(target, "\x00\n") {
+	if !ok || target == "" || strings.ContainsRune(target, 0) { // a newline inside is part of the name, as for git
 		return "", false
 	}
 	place := real(absolute(target, filepath.Dir(file)))

@@ -45,13 +45,17 @@ func TestCheckoutOf(t *testing.T) {
 		"another's submodule":      {tree(in("s/.git/modules/m", strings.Replace(plain, "[core]", "[core]\n\tworktree = ../../../m", 1)), []string{"s/m/", "evil/.git = gitdir: ../s/.git/modules/m\n"}), "evil", ""},
 		"a link":                   {tree(in("a/.git", plain), []string{"evil/.git -> ../a/.git"}), "evil", ""},
 		"a link to a separate one": {tree(in("g", plain), []string{"a/.git -> ../g", "a/b/"}), "a/b", "a g g"},
-		"a link to a link":         {tree(in("g", plain), []string{"h -> g", "a/.git -> ../h"}), "a", "a g g"},
-		"a link to a bare one":     {tree(in("b", strings.Replace(plain, "false", "true", 1)), []string{"evil/.git -> ../b"}), "evil", ""},
-		"a link to a submodule":    {tree(in("s/.git/modules/m", strings.Replace(plain, "[core]", "[core]\n\tworktree = ../../../m", 1)), []string{"s/m/", "evil/.git -> ../s/.git/modules/m"}), "evil", ""},
-		"a link to a work tree's":  {tree(linked, []string{"evil/.git -> ../main/.git/worktrees/w"}), "evil", ""},
-		"a link to secrets":        {[]string{"keys/id = x\n", "evil/.git -> ../keys"}, "evil", ""},
-		"a link to nothing":        {[]string{"evil/.git -> ../none"}, "evil", ""},
-		"the home":                 {tree(in("home/.git", plain), []string{"home/dir/"}), "home/dir", ""},
+		"a newline in the names": {
+			tree(in("m\nn/.git", plain), in("m\nn/.git/worktrees/w", "commondir = ../..\n|gitdir = HERE/w\nx/.git\n|HEAD = x\n"), []string{"w\nx/.git = gitdir: HERE/m\nn/.git/worktrees/w\n"}),
+			"w\nx", "w\nx m\nn/.git/worktrees/w m\nn/.git",
+		},
+		"a link to a link":        {tree(in("g", plain), []string{"h -> g", "a/.git -> ../h"}), "a", "a g g"},
+		"a link to a bare one":    {tree(in("b", strings.Replace(plain, "false", "true", 1)), []string{"evil/.git -> ../b"}), "evil", ""},
+		"a link to a submodule":   {tree(in("s/.git/modules/m", strings.Replace(plain, "[core]", "[core]\n\tworktree = ../../../m", 1)), []string{"s/m/", "evil/.git -> ../s/.git/modules/m"}), "evil", ""},
+		"a link to a work tree's": {tree(linked, []string{"evil/.git -> ../main/.git/worktrees/w"}), "evil", ""},
+		"a link to secrets":       {[]string{"keys/id = x\n", "evil/.git -> ../keys"}, "evil", ""},
+		"a link to nothing":       {[]string{"evil/.git -> ../none"}, "evil", ""},
+		"the home":                {tree(in("home/.git", plain), []string{"home/dir/"}), "home/dir", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			here := real(t.TempDir())
