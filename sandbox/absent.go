@@ -110,11 +110,11 @@ func (f *Failure) lines() func(yield func(string) bool) {
 
 // commandMissing are the words for a program that PATH does not have, each with the program's name.
 var commandMissing = []*regexp.Regexp{
-	regexp.MustCompile(`(?:^|: )([\w.+-]+): (?:command )?not found\s*$`),                       // bash, dash
-	regexp.MustCompile(`\benv: [‘'"]?([\w.+-]+)[’'"]?: No such file or directory`),             // env, nice, timeout behind it
-	regexp.MustCompile(`failed to (?:run|execute) command [‘'"]([\w.+-]+)[’'"]: No such file`), // timeout, nohup, xargs
-	regexp.MustCompile(`exec: "([\w.+-]+)": executable file not found`),                        // Go
-	regexp.MustCompile(`\bspawn ([\w.+-]+) ENOENT`),                                            // Node
+	regexp.MustCompile(`(?:^|: )([\w.+-]+): (?:command )?not found\s*$`),                                             // bash, dash
+	regexp.MustCompile(`\benv: [‘'"]?([\w.+-]+)[’'"]?: (?:No such file or directory|Permission denied)`),             // env, nice, timeout behind it
+	regexp.MustCompile(`failed to (?:run|execute) command [‘'"]([\w.+-]+)[’'"]: (?:No such file|Permission denied)`), // timeout, nohup, xargs
+	regexp.MustCompile(`exec: "([\w.+-]+)": executable file not found`),                                              // Go
+	regexp.MustCompile(`\bspawn ([\w.+-]+) ENOENT`),                                                                  // Node
 	regexp.MustCompile(`make(?:\[\d+\])?: ([\w.+-]+): No such file or directory`),
 	regexp.MustCompile(`FileNotFoundError: .* No such file or directory: '([\w.+-]+)'`), // Python
 }
@@ -308,7 +308,7 @@ func missingVariable(f *Failure) string {
 var (
 	namespaceWords = regexp.MustCompile(`(?i)\bunshare\b|\bnamespaces?\b|\bbwrap\b|\bsetns\b|uid_?map|cloning builder|: clone: |sandbox_host_linux|setuid sandbox|zygote|` +
 		`pivot_root|^u?mount: `)
-	notPermitted = regexp.MustCompile(`(?i)operation not permitted|permission denied|\bEPERM\b|no usable sandbox|not allowed|function not implemented`)
+	notPermitted = regexp.MustCompile(`(?i)operation not permitted|permission denied|no permissions? to|does not allow|\bEPERM\b|no usable sandbox|not allowed|function not implemented`)
 )
 
 // missingNamespace recognises a program that makes namespaces, which the filter refuses.

@@ -57,6 +57,8 @@ func TestAbsences(t *testing.T) {
 		{"", "a variable that the user has not", "kubectl get pods", "The connection to the server localhost:8080 was refused - did you specify the right host or port?\n", ""},
 		{"namespaces", "unshare", "unshare -r true", "unshare: unshare failed: Operation not permitted\n", "namespaces or mounts"},
 		{"namespaces", "bwrap", "bwrap", "bwrap: Creating new namespace failed: Operation not permitted\n", "namespaces or mounts"},
+		{"namespaces", "bwrap of an ordinary user", "bwrap", "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.\n", "namespaces or mounts"},
+		{"toolchains", "a directory of PATH that cannot be read", "env node", "env: 'node': Permission denied\n", "a place of nvm"},
 		{"namespaces", "Chromium", "npx playwright test", "[0101/000000.1:FATAL:zygote_host_impl_linux.cc(128)] No usable sandbox! If this is a Debian system\n", "--no-sandbox"},
 		{"namespaces", "Chromium, in a user namespace", "chromium", "Failed to move to new namespace: PID namespaces supported, Network namespace supported, but failed: errno = Operation not permitted\n", "--no-sandbox"},
 		{"namespaces", "nix", "nix build", "error: cloning builder process: Operation not permitted\nerror: unable to start build process: clone: Operation not permitted\n", "sandbox false"},
