@@ -22,8 +22,6 @@ go test ./cmd/toolhost -count=1 -run '^TestManPages$' -man "$work/man" >/dev/nul
 go build -o "$work/native" ./cmd/toolhost
 for shell in bash zsh fish; do "$work/native" completion "$shell" >"$work/completions/toolhost.$shell"; done
 
-GOOS=darwin go build ./... # there it compiles
-
 for arch in amd64 arm64; do
   name=toolhost-$version-linux-$arch
   mkdir -p "$work/$name"

@@ -2,7 +2,7 @@
 // standard library, and checks their types. That finds all faults that a build finds but those of the assembler and the linker, and generates no code,
 // which takes a tenth of the time where nothing is cached.
 //
-//	go run ./testdata/systems darwin/arm64 linux/arm64
+//	go run ./testdata/systems linux/arm64
 package main
 
 import (
