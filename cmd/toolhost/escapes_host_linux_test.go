@@ -416,8 +416,8 @@ func running(program string) []string {
 
 const many = 100
 
-// TestHundredCommands: the commands of one session see nothing of each other, and the host gives everything back. It counts what this
-// process has open, so nothing runs beside it.
+// TestHundredCommands: the commands of one session share their process ids, and read nothing of each other's processes; and the host gives
+// everything back. It counts what this process has open, so nothing runs beside it.
 func TestHundredCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("one hundred commands at once")
@@ -437,9 +437,13 @@ func TestHundredCommands(t *testing.T) {
 	var all sync.WaitGroup
 	for n := range many {
 		all.Go(func() {
-			p := a.startOne(s, fmt.Sprintf(`echo x > own-%d
-			for i in 1 2 3 4 5 6 7 8 9 10; do sleep .05; done
-				[ $(ls /proc | grep -c '^[0-9]') -lt 8 ] || echo many > hit-%[1]d`, n))
+			p := a.startOne(s, fmt.Sprintf(`echo x > own-%[1]d
+				env MARK=%[1]d sleep 20 &
+				for i in $(seq 100); do grep -qs "^MARK=" /proc/$!/environ && break; sleep .05; done; sleep .5
+				cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep '^MARK=' > marks-%[1]d
+				grep -qx MARK=%[1]d marks-%[1]d || echo its own does not show > hit-%[1]d
+				grep -vx MARK=%[1]d marks-%[1]d >> hit-%[1]d
+				kill $!`, n))
 			if p != nil {
 				<-p.Gone()
 			}
