@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -287,6 +288,18 @@ func (j *Job) EndedBy() string {
 		}
 	}
 	return ""
+}
+
+// LastSignal says which job of this session sent the last signal to a process of this one: "job j9 sent SIGTERM to vite"; "" if none did. What a
+// command has left running may end by it after the command itself has ended well.
+func (j *Job) LastSignal() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if len(j.signals) == 0 {
+		return ""
+	}
+	s := j.signals[len(j.signals)-1]
+	return fmt.Sprintf("job %s sent %s to %s", s.By, SignalName(s.Signal), s.Program)
 }
 
 // Kill sends sig to all processes of the job and, if some are left after grace, SIGKILL. It returns the names of the
