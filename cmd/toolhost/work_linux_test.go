@@ -138,12 +138,15 @@ func (p place) give(t testing.TB, dir string) {
 	}))
 }
 
+// ordinaryPath is where an ordinary user has programs.
+const ordinaryPath = "/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+
 // environ is what a person's login has, and nothing that this test run adds.
 func (p place) environ(d *workSession) []string {
 	env := []string{"HOME=" + d.home, "XDG_STATE_HOME=" + filepath.Join(d.base, "state"), "LANG=C.UTF-8", "GOTOOLCHAIN=local", "CGO_ENABLED=0"}
 	names := []string{"RUSTUP_HOME", "PYENV_ROOT", "GOMODCACHE", "GOROOT"}
 	if p.uid >= 0 {
-		return append(env, "PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
+		return append(env, "PATH="+ordinaryPath)
 	}
 	for _, name := range append(names, "PATH") {
 		if value := os.Getenv(name); value != "" {
