@@ -31,6 +31,7 @@ type Failure struct {
 	Stderr  string   // what it said, or the end of it; its standard output if that is one stream with it
 	Dir     string   // its directory
 	Environ []string // the user's environment, which commands see parts of
+	Given   []string // the command's environment
 
 	level    Level
 	home     string
@@ -75,6 +76,11 @@ func Absences() []Absence {
 				"WAYLAND_DISPLAY, DOCKER_HOST, KUBECONFIG)",
 			`pass the variable in the user's settings ("env": {"pass": ["NAME"]}), and grant the socket that it names to the call (socket:PATH)`,
 			every, []string{"TestAbsences", "TestAbsencesAreMet"}, missingVariable,
+		},
+		{
+			"signing", "the private keys with which git signs commits and tags: key files, and the keyring of gpg",
+			"start toolhost with an ssh-agent that has the key (ssh-add), whose socket the user is asked about when git signs, or let the user commit",
+			every, []string{"TestAbsences", "TestAbsencesAreMet"}, missingKey,
 		},
 		{
 			"namespaces", "namespaces and mounts of their own, which sandboxes in programs are made of",
@@ -297,12 +303,32 @@ var ledBy = []struct {
 // missingVariable recognises a command that misses a variable which the user's environment has and commands do not get.
 func missingVariable(f *Failure) string {
 	for _, v := range ledBy {
-		has := slices.ContainsFunc(f.Environ, func(entry string) bool { return strings.HasPrefix(entry, v.name+"=") && len(entry) > len(v.name)+1 })
-		if has && v.words.MatchString(f.Stderr) {
+		if f.lacks(v.name) && v.words.MatchString(f.Stderr) {
 			return v.name + " of the user's environment is not passed on to commands"
 		}
 	}
 	return ""
+}
+
+// lacks reports whether the user's environment has a variable, and the command's has not.
+func (f *Failure) lacks(name string) bool {
+	has := func(entry string) bool { return strings.HasPrefix(entry, name+"=") && len(entry) > len(name)+1 }
+	return slices.ContainsFunc(f.Environ, has) && !slices.ContainsFunc(f.Given, has)
+}
+
+// signingWords are the words of git, and of ssh-keygen behind it, for a key that did not sign.
+var signingWords = regexp.MustCompile(`(?m)^error: (?:No private key found for|Couldn't load public key|gpg failed to sign)`)
+
+// missingKey recognises that git has not signed, and so made neither commit nor tag.
+func missingKey(f *Failure) string {
+	if !signingWords.MatchString(f.Stderr) {
+		return ""
+	}
+	clause := "git signs here with a key that commands do not see, and makes nothing without it"
+	if f.lacks("SSH_AUTH_SOCK") {
+		clause += " (only a line in which git commit, git tag and their like stand in full gets SSH_AUTH_SOCK)"
+	}
+	return clause
 }
 
 var (

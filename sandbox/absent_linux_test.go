@@ -33,6 +33,7 @@ func (b *bench) explained(t testing.TB, line string, environ ...string) (hints [
 
 // TestAbsencesAreMet: what real programs say when they miss something is recognised, at each level where they miss it.
 func TestAbsencesAreMet(t *testing.T) {
+	const signs = "git init -q signed; git -C signed -c user.name=a -c user.email=a@example.com "
 	for _, level := range []Level{Full, LandlockNotify, Landlock} {
 		b := homeBench(t, func(o *Options) {
 			o.Level = level
@@ -51,6 +52,8 @@ func TestAbsencesAreMet(t *testing.T) {
 			{"bash", "read x < " + file.Name(), "tmp", file.Name() + " is in the user's /tmp"},
 			{"bash", "exec 3<>/dev/tcp/127.0.0.1/9", "loopback", "the session's own"},
 			{"ssh-add", "ssh-add -l", "sockets", "SSH_AUTH_SOCK"},
+			{"ssh-keygen", signs + "-c gpg.format=ssh -c 'user.signingkey=key::ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIM070hIUtS+KAfH0oLCUQRdshdN1tnDbb6RqzvjxCdo5' commit -qS --allow-empty -m x", "signing", "makes nothing without it"},
+			{"gpg", signs + "-c user.signingkey=ABCD1234 commit -qS --allow-empty -m x", "signing", "makes nothing without it"},
 			{"unshare", "unshare -r true", "namespaces", "namespaces or mounts"},
 			{"bwrap", "bwrap --ro-bind / / true", "namespaces", "namespaces or mounts"},
 			{"bash", "nobodys-program", "", ""},

@@ -55,6 +55,10 @@ func TestAbsences(t *testing.T) {
 		{"sockets", "systemctl", "systemctl --user status", "Failed to connect to bus: No medium found\n", "DBUS_SESSION_BUS_ADDRESS of"},
 		{"sockets", "X11", "xclip", "Error: Can't open display: (null)\n", "DISPLAY of"},
 		{"", "a variable that the user has not", "kubectl get pods", "The connection to the server localhost:8080 was refused - did you specify the right host or port?\n", ""},
+		{"signing", "git with ssh-keygen", "git commit -m x", "error: No private key found for public key \"/home/u/.ssh/id.pub\"?\n\nfatal: failed to write commit object\n", "SSH_AUTH_SOCK"},
+		{"signing", "git with a key of its own words", "git tag -s v1 -m x", "error: No private key found for \"/tmp/.git_signing_key_tmp1\"?\n\n", "makes nothing without it"},
+		{"signing", "git with gpg", "git commit -m x", "error: gpg failed to sign the data\nfatal: failed to write commit object\n", "makes nothing without it"},
+		{"", "a commit without an author", "git commit -m x", "fatal: unable to auto-detect email address (got 'u@h.(none)')\n", ""},
 		{"namespaces", "unshare", "unshare -r true", "unshare: unshare failed: Operation not permitted\n", "namespaces or mounts"},
 		{"namespaces", "bwrap", "bwrap", "bwrap: Creating new namespace failed: Operation not permitted\n", "namespaces or mounts"},
 		{"namespaces", "bwrap of an ordinary user", "bwrap", "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.\n", "namespaces or mounts"},
@@ -88,7 +92,11 @@ func TestAbsences(t *testing.T) {
 			}
 		})
 	}
-	f := &Failure{Stderr: "curl: (6) Could not resolve host: example.com\n", level: Landlock}
+	f := &Failure{Stderr: "error: Signing x failed: agent refused operation\n", Environ: []string{"SSH_AUTH_SOCK=/run/x"}, Given: []string{"SSH_AUTH_SOCK=/run/x"}, level: Full}
+	if got := remarks(f); got != nil {
+		t.Errorf("a command that got the variable is told that it did not: %q", got)
+	}
+	f = &Failure{Stderr: "curl: (6) Could not resolve host: example.com\n", level: Landlock}
 	if got := remarks(f); len(got) != 1 || !strings.Contains(got[0], "at level landlock commands have no network") {
 		t.Errorf("%q", got)
 	}

@@ -69,7 +69,7 @@ func (j *Job) Confinement() sandbox.Confinement { return j.group.process.Confine
 
 // Explain guesses what the sandbox kept from a command that failed; environ is the user's environment. See [sandbox.Process.Explain].
 func (j *Job) Explain(stderr string, environ []string) (hints []sandbox.Violation, likely []string) {
-	return j.group.process.Explain(sandbox.Failure{Line: j.spec.Line, Stderr: stderr, Dir: j.spec.Command.Dir, Environ: environ})
+	return j.group.process.Explain(sandbox.Failure{Line: j.spec.Line, Stderr: stderr, Dir: j.spec.Command.Dir, Environ: environ, Given: j.spec.Command.Env})
 }
 
 // Astray is a path that the job has written in the session's /tmp and not in the user's, see [sandbox.Process.Astray].

@@ -14,7 +14,7 @@ import (
 // Variables are left out for a reason:
 //
 //   - secrets: anything like *_KEY, *_TOKEN, *_SECRET, *PASSWORD*, *_CREDENTIALS, and variables that give access to a
-//     secret, such as SSH_AUTH_SOCK, DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR, KUBECONFIG and npm_config_*
+//     secret, such as SSH_AUTH_SOCK (but see withAgent), DBUS_SESSION_BUS_ADDRESS, XDG_RUNTIME_DIR, KUBECONFIG and npm_config_*
 //   - variables that make a shell or a reader run code: BASH_ENV, ENV, BASH_FUNC_*, PROMPT_COMMAND, PS4, SHELLOPTS,
 //     BASHOPTS, GIT_*, LESSOPEN, LD_*, DYLD_*, TAR_OPTIONS, RIPGREP_CONFIG_PATH, GREP_OPTIONS, PYTHONSTARTUP, PERL5OPT,
 //     RUBYOPT, NODE_OPTIONS, JAVA_TOOL_OPTIONS, MAKEFLAGS, and names of programs to run: CC, EDITOR, PAGER, BROWSER, …

@@ -1,10 +1,12 @@
 package shell
 
 import (
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 	"toolhost/sandbox"
 )
 
@@ -88,6 +90,9 @@ func (c *call) environ() ([]string, error) {
 	if c.facts.ReadOnly != agenttool.Yes || c.facts.OpenWorld != agenttool.No {
 		env = c.tool.added(env)
 	}
+	if c.signs() && c.profile().Access == sandbox.Workspace {
+		env = c.tool.withAgent(env)
+	}
 	if c.input.TTY {
 		env = setTerminal(env)
 	}
@@ -100,6 +105,32 @@ func (c *call) environ() ([]string, error) {
 	})
 	git, err := c.neutralGit()
 	return slices.Concat(env, readingOnly, git), err
+}
+
+// signing are the commands of git that make commits and tags, which git signs if its configuration or an option says so.
+var signing = []string{"am", "cherry-pick", "commit", "commit-tree", "merge", "pull", "rebase", "revert", "tag"}
+
+// signs reports whether the command may have git sign something.
+func (c *call) signs() bool {
+	return c.facts.ReadOnly != agenttool.Yes && slices.ContainsFunc(c.facts.Mentions, func(argv []string) bool {
+		if len(argv) == 0 || filepath.Base(argv[0]) != "git" {
+			return false
+		}
+		sub, _ := program.Subcommand(program.Lookup("git"), argv[1:])
+		return slices.Contains(signing, sub)
+	})
+}
+
+// withAgent adds the socket of the user's ssh-agent, unless the settings say another. To know its name gives no right to it: the sandbox asks
+// about it when a program connects.
+func (t *tool) withAgent(env []string) []string {
+	const name = "SSH_AUTH_SOCK="
+	named := func(entry string) bool { return strings.HasPrefix(entry, name) }
+	i := slices.IndexFunc(t.o.Environ, named)
+	if i < 0 || slices.ContainsFunc(env, named) || !filepath.IsAbs(strings.TrimPrefix(t.o.Environ[i], name)) {
+		return env
+	}
+	return append(env, t.o.Environ[i])
 }
 
 // setTerminal sets TERM for a command with a terminal.
