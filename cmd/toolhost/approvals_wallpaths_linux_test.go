@@ -218,8 +218,8 @@ func wallAsksAboutSockets(t *testing.T, who account) {
 perl -MIO::Socket::UNIX -e 'print IO::Socket::UNIX->new(Peer => shift) ? "in\n" : "out\n"' $s >> said; done`+"\n")
 	const command = "bash step.sh"
 	for _, answer := range []string{"allow", "deny"} {
-		m := h.shell(command)
 		asked := h.asked()
+		m := h.shell(command)
 		for i, path := range []string{"home/agent", "home/other"} {
 			p := h.prompt(command, asked+i+1)
 			if want := "connect to the socket " + a.path(path) + " (perl)"; !slices.Equal(p.Grants, []string{"socket:" + a.path(path)}) || !strings.Contains(p.Decision.Reason.Detail, want) {
