@@ -170,7 +170,7 @@ func TestWaitingPrograms(t *testing.T) {
 			t.Parallel()
 			need(t, c.argv[0])
 			cmd := exec.Command(c.argv[0], c.argv[1:]...)
-			cmd.Env = append(os.Environ(), "TERM=xterm", "LESS=", "LESSOPEN=")
+			cmd.Env = append(os.Environ(), "TERM=xterm", "LESS=", "LESSOPEN=", "HOME="+t.TempDir()) // they keep histories there
 			check(t, start(t, c.tty, cmd), c.want, 600*time.Millisecond)
 		})
 	}
