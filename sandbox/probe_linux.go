@@ -234,6 +234,13 @@ func Remember(found Finding, dirs ...string) {
 		if _, ok := remembered(dirs[i]); ok {
 			return
 		}
+		made := dirs[i] // or the directory in which it is made
+		for made != "/" && errors.Is(ours(made), os.ErrNotExist) {
+			made = filepath.Dir(made)
+		}
+		if ours(made) != nil { // under sudo -E the directories are another user's, who could not use what we made in them
+			continue
+		}
 		if os.MkdirAll(dirs[i], 0o700) == nil && ours(dirs[i]) == nil && replaceFile(filepath.Join(dirs[i], levelFile), b) == nil {
 			return
 		}

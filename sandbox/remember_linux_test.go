@@ -82,3 +82,19 @@ func TestNotMadeIsSaid(t *testing.T) {
 		t.Errorf("%v, said %d times", err, said)
 	}
 }
+
+// TestFindingMakesNothingInAnotherUsersDirectory: root with the environment of a user leaves nothing there that the user could not use.
+func TestFindingMakesNothingInAnotherUsersDirectory(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root has another user's directories")
+	}
+	theirs, own := t.TempDir(), t.TempDir()
+	must(t, os.Chown(theirs, 12345, 12345))
+	Remember(Finding{Level: Full}, filepath.Join(theirs, "toolhost"), filepath.Join(theirs, ".local", "state", "toolhost"), own)
+	if names, err := os.ReadDir(theirs); err != nil || len(names) > 0 {
+		t.Errorf("%v, %v", names, err)
+	}
+	if _, ok := remembered(own); !ok {
+		t.Error("our own directory has nothing")
+	}
+}
