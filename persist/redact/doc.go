@@ -6,9 +6,7 @@
 //
 // # What is a secret
 //
-//   - Tokens whose form is known (table.go): a prefix, an alphabet, a length and, where the issuer has one, a checksum.
-//   - Values that have a secret's place: the password of a URL, the value of an Authorization header, of a variable
-//     such as DB_PASSWORD=, of a JSON member such as "client_secret", and private keys in PEM.
+//   - What [secret.All] finds: tokens of known forms, and values in a place of secrets.
 //   - Values that the host knows ([Redactor.Add]): of variables with secret-looking names, of files that are secrets,
 //     of fields that a tool declares as sensitive.
 //   - Matches of the user's own patterns.
@@ -19,8 +17,5 @@
 // marks, and a reader without the key cannot test guesses. In a payload the mark is as long as the secret, so that
 // offsets and lines stay valid.
 //
-// # Cost
-//
-// One pass looks at every second pair of bytes. A pair that begins no known prefix costs one table look-up, which is
-// all that most text costs. JSON is parsed only if the pass finds something.
+// JSON is parsed only if one fast pass finds something in it.
 package redact

@@ -9,6 +9,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
+	"toolhost/agenttool/secret"
 )
 
 // Found says what was taken out of a record.
@@ -49,9 +50,7 @@ func (r *Redactor) suspicious(record []byte) bool {
 	if len(now.rules.Patterns) > 0 || bytes.Contains(record, []byte(`"`+encodedMember+`":"`)) {
 		return true
 	}
-	return !now.matcher.candidates(record, func(f *form, at, n int) bool {
-		return f.quick != nil && !f.quick(record, at, n)
-	})
+	return now.finder.Suspicious(record)
 }
 
 // maxDepth bounds the nesting of a record.
@@ -168,10 +167,10 @@ func (w *walker) str(name string) string {
 	if !structural(name) {
 		spans = now.matches([]byte(text), spans)
 	}
-	redacted, kinds := w.r.mark([]byte(text), joined(spans))
-	if len(kinds) == 0 && secretMember([]byte(name)) && !placeholder([]byte(text)) && !now.isOff(kindMember) {
-		redacted, kinds = []byte(w.r.Mark(kindMember, []byte(text))), []string{kindMember}
-		w.r.learn(kindMember, []byte(text))
+	redacted, kinds := w.r.mark([]byte(text), secret.Joined(spans))
+	if len(kinds) == 0 && secret.Member([]byte(name)) && !secret.Placeholder([]byte(text)) && !now.isOff(secret.KindMember) {
+		redacted, kinds = []byte(w.r.Mark(secret.KindMember, []byte(text))), []string{secret.KindMember}
+		w.r.learn(secret.KindMember, []byte(text))
 	}
 	if len(kinds) == 0 {
 		w.keep(end)

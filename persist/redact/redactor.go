@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"toolhost/agenttool/near"
+	"toolhost/agenttool/secret"
 )
 
 // Options configure a Redactor.
@@ -48,22 +48,13 @@ type Redactor struct {
 // state is the knowledge of a Redactor at one time, read-only.
 type state struct {
 	rules   Rules
-	matcher *matcher
+	finder  *secret.Finder
 	values  int // known values
 	longest int // bytes of the longest known value with a line feed; 0: none has one
 }
 
-// builtin is the matcher of all forms, which most sessions use.
-var builtin = sync.OnceValue(func() *matcher { return newMatcher(slices.Concat(forms, hints)) })
-
 // Kinds returns the kinds of secrets, sorted, that can be switched off.
-func Kinds() (kinds []string) {
-	for _, f := range forms {
-		kinds = append(kinds, f.kind)
-	}
-	slices.Sort(kinds)
-	return slices.Compact(kinds)
-}
+func Kinds() []string { return secret.Kinds() }
 
 // New returns a Redactor. It fails for an unknown kind in Off, and for a pattern that matches the empty string.
 func New(o Options) (*Redactor, error) {
@@ -71,7 +62,7 @@ func New(o Options) (*Redactor, error) {
 		return nil, err
 	}
 	r := &Redactor{key: keyOf(o), seen: map[string]bool{}}
-	r.now.Store(&state{rules: o.Rules, matcher: builtin()})
+	r.now.Store(&state{rules: o.Rules, finder: secret.All()})
 	return r, nil
 }
 
@@ -143,10 +134,7 @@ func (r *Redactor) SetRules(u Rules) error {
 func (r *Redactor) Results() bool { return r != nil && r.now.Load().rules.Results }
 
 // Span is a place in text that holds a secret.
-type Span struct {
-	Start, End int
-	Kind       string
-}
+type Span = secret.Span
 
 // Find returns the secrets in text, in order and without overlaps.
 func (r *Redactor) Find(text []byte) (found []Span) {
@@ -154,35 +142,11 @@ func (r *Redactor) Find(text []byte) (found []Span) {
 		return nil
 	}
 	now := r.now.Load()
-	return joined(now.matches(text, now.known(text)))
+	return secret.Joined(now.matches(text, now.known(text)))
 }
 
 // known returns the places of known forms and values, also of those that escapes hide.
-func (now *state) known(text []byte) []Span {
-	found := now.spelled(text)
-	if plain, at := unescape(text); plain != nil {
-		for _, s := range now.spelled(plain) {
-			found = append(found, Span{at[s.Start], at[s.End], s.Kind})
-		}
-	}
-	return found
-}
-
-// spelled returns the places of known forms and values as they are spelled.
-func (now *state) spelled(text []byte) (found []Span) {
-	now.matcher.candidates(text, func(f *form, at, n int) bool {
-		if now.isOff(f.kind) {
-			return true
-		}
-		if start, end := f.find(text, at, n); end > start {
-			found = append(found, Span{start, end, f.kind})
-		} else if end := f.cutOff(text, at, n); end > 0 {
-			found = append(found, Span{at, end, f.kind})
-		}
-		return true
-	})
-	return found
-}
+func (now *state) known(text []byte) []Span { return now.finder.Places(text, now.rules.Off) }
 
 // matches adds the places that the user's patterns match.
 func (now *state) matches(text []byte, found []Span) []Span {
@@ -192,30 +156,11 @@ func (now *state) matches(text []byte, found []Span) []Span {
 				at = at[2:]
 			}
 			if at[1] > at[0] {
-				found = append(found, Span{at[0], at[1], p.Kind})
+				found = append(found, Span{Start: at[0], End: at[1], Kind: p.Kind})
 			}
 		}
 	}
 	return found
-}
-
-// joined sorts spans and joins those that overlap. The kind is that of the first; a value that the host knows gives way to a
-// form, which says more.
-func joined(spans []Span) []Span {
-	if len(spans) < 2 {
-		return spans
-	}
-	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
-	all := spans[:1]
-	for _, s := range spans[1:] {
-		last := &all[len(all)-1]
-		if s.Start >= last.End {
-			all = append(all, s)
-			continue
-		}
-		last.End = max(last.End, s.End)
-	}
-	return all
 }
 
 // Mark returns the text that stands for a secret in records.
@@ -270,3 +215,11 @@ func (r *Redactor) Cover(text []byte, spans []Span) {
 
 // isOff reports whether a kind is switched off.
 func (now *state) isOff(kind string) bool { return slices.Contains(now.rules.Off, kind) }
+
+const (
+	kindField = "field" // of a tool's input, which the tool declares as sensitive
+	kindValue = "value" // that a person names
+
+	kindWithheld = "withheld" // text that could not be searched
+	markDigits   = 16
+)

@@ -3,6 +3,8 @@ package redact
 import (
 	"bytes"
 	"slices"
+
+	"toolhost/agenttool/secret"
 )
 
 // Bounds of the text that a stream holds back: usually an unfinished line. Of a longer one it holds the end back, where a
@@ -32,7 +34,7 @@ func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
 	}
 	defer func() {
 		if recover() != nil {
-			s.held, text, found = nil, all, []Span{{0, len(all), kindWithheld}}
+			s.held, text, found = nil, all, []Span{{Start: 0, End: len(all), Kind: kindWithheld}}
 		}
 	}()
 	return s.search(all, last)
@@ -42,8 +44,8 @@ func (s *Stream) Next(part []byte, last bool) (text []byte, found []Span) {
 func (s *Stream) search(text []byte, last bool) ([]byte, []Span) {
 	found := s.r.Find(text)
 	if s.open {
-		if end := keyBody(text, 0); end > 0 {
-			found = joined(append(found, Span{0, end, "private_key"}))
+		if end := secret.KeyBody(text, 0); end > 0 {
+			found = secret.Joined(append(found, Span{Start: 0, End: end, Kind: "private_key"}))
 		}
 	}
 	safe := len(text)
@@ -106,5 +108,5 @@ func keyOpen(text []byte, before bool) bool {
 
 // rest reports whether all text from i on may be the body of a key.
 func rest(text []byte, i int) bool {
-	return len(bytes.TrimSpace(text[keyBody(text, i):])) == 0
+	return len(bytes.TrimSpace(text[secret.KeyBody(text, i):])) == 0
 }

@@ -7,14 +7,11 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base64"
 	"io"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
-	"toolhost/agenttool"
+	"toolhost/agenttool/secret"
 )
 
 // processKey is the key of redactors without one.
@@ -27,7 +24,7 @@ const maxValues = 4096
 // base64. It ignores values that are no secrets: those of less than six bytes, references to variables, and words for a
 // secret. Of the kinds "field", which a tool declares, and "value", which a person names, all of at least three bytes are secrets. It reports whether the value is known now.
 func (r *Redactor) Add(kind, value string) bool {
-	if r == nil || len(value) < 3 || kind != kindField && kind != kindValue && (placeholder([]byte(value)) || plainWord(value)) || r.now.Load().isOff(kind) {
+	if r == nil || len(value) < 3 || kind != kindField && kind != kindValue && (secret.Placeholder([]byte(value)) || secret.PlainWord(value)) || r.now.Load().isOff(kind) {
 		return false
 	}
 	r.mu.Lock()
@@ -40,7 +37,7 @@ func (r *Redactor) Add(kind, value string) bool {
 	}
 	r.seen[value] = true
 	now := r.now.Load()
-	next := &state{rules: now.rules, matcher: now.matcher.with(knownValue(kind, value)), values: now.values + 1, longest: now.longest}
+	next := &state{rules: now.rules, finder: now.finder.Knowing(kind, value), values: now.values + 1, longest: now.longest}
 	if strings.Contains(value, "\n") {
 		next.longest = max(next.longest, len(value))
 	}
@@ -52,11 +49,11 @@ func (r *Redactor) Add(kind, value string) bool {
 const maxLearned = 512
 
 // learn adds a secret that was found by its place, since it may occur elsewhere without one.
-func (r *Redactor) learn(kind string, secret []byte) {
+func (r *Redactor) learn(kind string, text []byte) {
 	switch kind {
-	case "assignment", "authorization", "url_password", kindMember:
-		if r.known() < maxLearned && len(secret) < 512 && len(secret) >= 8 {
-			r.Add(kind, string(secret))
+	case "assignment", "authorization", "url_password", secret.KindMember:
+		if r.known() < maxLearned && len(text) < 512 && len(text) >= 8 {
+			r.Add(kind, string(text))
 		}
 	}
 }
@@ -67,56 +64,6 @@ func (r *Redactor) known() int {
 		return 0
 	}
 	return r.now.Load().values
-}
-
-// plainWord reports whether a value is one short word of lower-case letters, or a small number: replacing all of its
-// occurrences would make records unreadable.
-func plainWord(value string) bool {
-	return len(value) < 10 && (strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == "" || strings.Trim(value, "0123456789.:-") == "") ||
-		strings.HasPrefix(value, "/") && strings.Count(value, "/") > 1 && !strings.ContainsAny(value, "+=")
-}
-
-// headSize is how many bytes of a known value are looked for. They are a secret by themselves if the rest was cut off.
-const headSize = 16
-
-// knownValue returns the form of one value and its encodings.
-func knownValue(kind, value string) *form {
-	once := escaped(value)
-	twice := escaped(once)
-	spellings := []string{
-		value, once, twice, escaped(twice), url.QueryEscape(value), url.PathEscape(value), strings.ReplaceAll(value, "'", `'\''`),
-		base64.StdEncoding.EncodeToString([]byte(value)),
-	}
-	slices.Sort(spellings)
-	spellings = slices.Compact(spellings)
-	var heads []string
-	for _, s := range spellings {
-		heads = append(heads, s[:min(len(s), headSize)])
-	}
-	return &form{kind: kind, literals: slices.Compact(heads), find: func(b []byte, at, _ int) (start, end int) {
-		for _, s := range spellings {
-			n := common(b[at:], s)
-			whole := n == len(s) && (n >= 12 || alone(b, at) && (at+n == len(b) || !letters[b[at+n]])) // else part of a longer word
-			if whole || n >= headSize && isCut(b[at+n:]) {
-				end = max(end, at+n)
-			}
-		}
-		return at, end
-	}}
-}
-
-// common returns how many bytes two texts have in common at their beginning.
-func common(b []byte, s string) (n int) {
-	for n < len(b) && n < len(s) && b[n] == s[n] {
-		n++
-	}
-	return n
-}
-
-// escaped returns text as it stands in a JSON string.
-func escaped(text string) string {
-	quoted := string(agenttool.AppendString(nil, text))
-	return quoted[1 : len(quoted)-1]
 }
 
 // AddFile has the redactor find the values in a file of secrets: the text behind = or : in a line, in quotes, and
@@ -152,7 +99,7 @@ func (r *Redactor) addPart(text string) {
 	}
 	r.Add("file", text)
 	for word := range strings.FieldsSeq(text) {
-		if len(word) >= leastFileValue && random([]byte(word)) {
+		if len(word) >= leastFileValue && secret.Random([]byte(word)) {
 			r.Add("file", word)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool/secret"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/persist/redact"
@@ -30,7 +31,7 @@ func newRedactor(m *policy.Snapshot) (*redact.Redactor, error) {
 // learn has the redactor find the secrets that the environment and the settings give to commands.
 func learn(r *redact.Redactor, m *policy.Snapshot) {
 	for _, entry := range append(os.Environ(), m.Environ...) {
-		if name, value, _ := strings.Cut(entry, "="); redact.SecretName(name) {
+		if name, value, _ := strings.Cut(entry, "="); secret.Variable(name) {
 			r.Add("variable", value)
 		}
 	}

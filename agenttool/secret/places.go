@@ -1,4 +1,4 @@
-package redact
+package secret
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ var places = []form{
 	{kind: "url_password", literals: []string{"://", `:\/\/`, "%3A%2F%2F", "%3a%2f%2f"}, find: userInfo, quick: hasUserInfo},
 	{kind: "authorization", literals: []string{"uthorization", "UTHORIZATION", "-Api-Key", "-api-key", "-API-KEY", "-Auth-Token", "-auth-token", "PRIVATE-TOKEN"}, find: header},
 	{kind: "authorization", literals: []string{"Bearer ", "bearer ", "Bearer%20"}, find: bearer},
-	{kind: kindMember, literals: members, find: member},
+	{kind: KindMember, literals: members, find: member},
 	{kind: "assignment", literals: assignments(), find: assignment},
 	{kind: "assignment", literals: []string{"password=", "passwd=", "_token=", "_secret=", "_key="}, find: parameter},
 }
@@ -22,6 +22,9 @@ var places = []form{
 var members = []string{
 	`assword"`, `asswd"`, `phrase"`, `ecret"`, `ecretKey"`, `rivateKey"`, `_key"`, `Key"`, `-key"`, `apikey"`, `oken"`, `uthorization"`, `ssword\"`, `ecret\"`, `oken\"`, `ey\"`,
 }
+
+// KindMember is a secret that stands in a member or a setting with a secret-looking name.
+const KindMember = "member"
 
 // hints are literals that make a record be searched thoroughly: escapes that may hide the literal of a form.
 var hints = []form{{literals: []string{`\u00`}, find: nothing, quick: hidesASCII}, {literals: []string{`\\.`}, find: nothing}}
@@ -51,8 +54,8 @@ func assignments() (literals []string) {
 	return literals
 }
 
-// SecretName reports whether a variable of that name is expected to hold a secret: DB_PASSWORD, GITHUB_TOKEN, AWS_SECRET_ACCESS_KEY.
-func SecretName(name string) bool {
+// Variable reports whether a variable of that name is expected to hold a secret: DB_PASSWORD, GITHUB_TOKEN, AWS_SECRET_ACCESS_KEY.
+func Variable(name string) bool {
 	parts := strings.Split(strings.ToUpper(name), "_")
 	if len(parts) > 1 && slices.Contains(secretEnds, parts[len(parts)-1]) {
 		return true
@@ -70,8 +73,8 @@ var secretMembers = map[string]bool{
 	"signingkey": true, "encryptionkey": true, "idtoken": true,
 }
 
-// secretMember reports whether a member of that name holds a secret.
-func secretMember(name []byte) bool {
+// Member reports whether a member of that name holds a secret.
+func Member(name []byte) bool {
 	if len(name) > 40 {
 		return false
 	}
@@ -99,7 +102,7 @@ func privateKey(b []byte, at, n int) (int, int) {
 	if head < 0 || bytes.ContainsAny(b[line+head+len(begin):at], "-\n") {
 		return 0, 0
 	}
-	end := keyBody(b[:min(len(b), at+maxKey)], at+n)
+	end := KeyBody(b[:min(len(b), at+maxKey)], at+n)
 	if base64s.run(bytes.Map(dropSpace, b[at+n:end]), 0) < 40 {
 		return 0, 0 // a header alone
 	}
@@ -126,8 +129,8 @@ func keyTail(b []byte, end, stop int) (int, int) {
 	return start, stop
 }
 
-// keyBody returns the end of the base64 behind a header line. Lines may be indented, quoted, or joined by an escaped line feed.
-func keyBody(b []byte, i int) int {
+// KeyBody returns the end of the base64 behind a header line. Lines may be indented, quoted, or joined by an escaped line feed.
+func KeyBody(b []byte, i int) int {
 	last := i
 	for i < len(b) {
 		switch c := b[i]; {
@@ -180,10 +183,10 @@ func userInfo(b []byte, at, n int) (int, int) {
 	}
 	info := b[start : start+sign]
 	colon := bytes.IndexByte(info, ':')
-	if colon < 0 && len(info) >= 20 && random(info) {
+	if colon < 0 && len(info) >= 20 && Random(info) {
 		return start, start + sign
 	}
-	if colon < 0 || placeholder(info[colon+1:]) {
+	if colon < 0 || Placeholder(info[colon+1:]) {
 		return 0, 0
 	}
 	return start + colon + 1, start + sign
@@ -192,9 +195,9 @@ func userInfo(b []byte, at, n int) (int, int) {
 // leastValue is the smallest length of a value in a secret's place that makes it a secret.
 const leastValue = 6
 
-// placeholder reports whether a value in a secret's place is none: too short, a reference to a variable, or a word for
+// Placeholder reports whether a value in a secret's place is none: too short, a reference to a variable, or a word for
 // the secret instead of the secret.
-func placeholder(v []byte) bool {
+func Placeholder(v []byte) bool {
 	if len(v) < leastValue || bytes.IndexByte([]byte("$<{%[("), v[0]) >= 0 && v[0] != '%' {
 		return true
 	}
@@ -247,7 +250,7 @@ func credential(b []byte, i int) (int, int) {
 		i = end + 1
 		end = credentialLetters.run(b, i)
 	}
-	if end-i < 8 || placeholder(b[i:end]) || !random(b[i:end]) || !bytes.ContainsAny(b[i:end], "0123456789") && end-i < 20 {
+	if end-i < 8 || Placeholder(b[i:end]) || !Random(b[i:end]) || !bytes.ContainsAny(b[i:end], "0123456789") && end-i < 20 {
 		return 0, 0
 	}
 	return i, end
@@ -257,7 +260,7 @@ func credential(b []byte, i int) (int, int) {
 func bearer(b []byte, at, n int) (int, int) {
 	start := at + n
 	end := credentialLetters.run(b, start)
-	if end-start < 20 || !random(b[start:end]) || !bytes.ContainsAny(b[start:end], "0123456789") {
+	if end-start < 20 || !Random(b[start:end]) || !bytes.ContainsAny(b[start:end], "0123456789") {
 		return 0, 0
 	}
 	return start, end
@@ -282,7 +285,7 @@ func assignment(b []byte, at, n int) (int, int) {
 	end := valueEnd(b, start, quote)
 	v := b[start:end]
 	name := words.back(b, at)
-	if placeholder(v) || !upperCase(b[name:at+n-1]) || name > 0 && (b[name-1] == '.' || b[name-1] == ',') {
+	if Placeholder(v) || !upperCase(b[name:at+n-1]) || name > 0 && (b[name-1] == '.' || b[name-1] == ',') {
 		return 0, 0
 	}
 	if bytes.HasPrefix(b[at:], []byte("PASS")) && words.run(v, 0) == len(v) {
@@ -305,7 +308,7 @@ func parameter(b []byte, at, n int) (int, int) {
 		}
 	}
 	v := b[start:end]
-	if len(v) < 8 || placeholder(v) || !random(v) || !bytes.ContainsAny(v, "0123456789") || expression(v) || end < len(b) && b[end] == '(' {
+	if len(v) < 8 || Placeholder(v) || !Random(v) || !bytes.ContainsAny(v, "0123456789") || expression(v) || end < len(b) && b[end] == '(' {
 		return 0, 0
 	}
 	return start, end
@@ -326,7 +329,7 @@ func expression(v []byte) bool {
 		return true
 	}
 	name := words.run(v, 0)
-	return name > 0 && name < len(v)-1 && (v[name] == '.' || v[name] == ',') && identifier(v[:name]) && letters[v[name+1]] && !random(v[name+1:])
+	return name > 0 && name < len(v)-1 && (v[name] == '.' || v[name] == ',') && identifier(v[:name]) && letters[v[name+1]] && !Random(v[name+1:])
 }
 
 // valueEnd returns where a value ends: at its quote, or at the first byte that a shell, a URL or a list does not take as a
@@ -350,7 +353,7 @@ func valueEnd(b []byte, i int, quote byte) int {
 func member(b []byte, at, n int) (int, int) {
 	end := at + n - 1
 	name := dashed.back(b, bytes.LastIndexAny(b[:end], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")+1)
-	if name == 0 || b[name-1] != '"' || !secretMember(bytes.TrimRight(b[name:end], `\`)) {
+	if name == 0 || b[name-1] != '"' || !Member(bytes.TrimRight(b[name:end], `\`)) {
 		return 0, 0
 	}
 	i := at + n
@@ -363,17 +366,8 @@ func member(b []byte, at, n int) (int, int) {
 	}
 	start := i + quote + 1
 	end = valueEnd(b, start, b[i])
-	if v := b[start:end]; placeholder(v) || !random(v) || !bytes.ContainsAny(v, "0123456789") || identifier(bytes.TrimRight(v, "0123456789")) && len(v) < 20 {
+	if v := b[start:end]; Placeholder(v) || !Random(v) || !bytes.ContainsAny(v, "0123456789") || identifier(bytes.TrimRight(v, "0123456789")) && len(v) < 20 {
 		return 0, 0
 	}
 	return start, end
 }
-
-const (
-	kindMember = "member" // of a JSON object with a secret-looking name
-	kindField  = "field"  // of a tool's input, which the tool declares as sensitive
-	kindValue  = "value"  // that a person names
-
-	kindWithheld = "withheld" // text that could not be searched
-	markDigits   = 16
-)

@@ -1,4 +1,4 @@
-package redact
+package secret
 
 import (
 	"bytes"
@@ -79,7 +79,7 @@ func (a *alphabet) back(b []byte, i int) int {
 func token(kind string, a *alphabet, least int, prefixes ...string) form {
 	return form{kind: kind, literals: prefixes, letters: a, find: func(b []byte, at, n int) (int, int) {
 		end := a.run(b, at+n)
-		if end-at-n < least || !random(b[at+n:end]) {
+		if end-at-n < least || !Random(b[at+n:end]) {
 			return 0, 0
 		}
 		return at, end
@@ -91,7 +91,7 @@ func token(kind string, a *alphabet, least int, prefixes ...string) form {
 func word(kind string, a *alphabet, size int, prefixes ...string) form {
 	return form{kind: kind, literals: prefixes, letters: a, find: func(b []byte, at, n int) (int, int) {
 		end := a.run(b, at+n)
-		if end-at-n != size || !alone(b, at) || end < len(b) && words[b[end]] || !random(b[at+n:end]) {
+		if end-at-n != size || !alone(b, at) || end < len(b) && words[b[end]] || !Random(b[at+n:end]) {
 			return 0, 0
 		}
 		return at, end
@@ -107,7 +107,7 @@ func (f *form) cutOff(b []byte, at, n int) (end int) {
 		return 0
 	}
 	end = f.letters.run(b, at+n)
-	if end-at-n < leastCut || !random(b[at+n:end]) || !isCut(b[end:]) {
+	if end-at-n < leastCut || !Random(b[at+n:end]) || !isCut(b[end:]) {
 		return 0
 	}
 	return end
@@ -140,9 +140,9 @@ func alone(b []byte, i int) bool {
 	return false
 }
 
-// random reports whether text looks chosen by a generator and not by a person: a placeholder such as xxxx or a name
+// Random reports whether text looks chosen by a generator and not by a person: a placeholder such as xxxx or a name
 // such as some_long_option does not.
-func random(b []byte) bool {
+func Random(b []byte) bool {
 	var seen alphabet
 	distinct, digit, upper, lower := 0, 0, 0, 0
 	for _, c := range b {

@@ -1,4 +1,4 @@
-package redact
+package secret
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ func checked(kind string, a *alphabet, size int, prefixes ...string) form {
 			return 0, 0
 		case sumMatches(b[at+n : at+n+size]):
 			return at, at + n + size
-		case !random(b[at+n : end]):
+		case !Random(b[at+n : end]):
 			return 0, 0
 		}
 		return at, end
@@ -42,7 +42,7 @@ func after(a *alphabet, least int) func(b []byte, at, n int) (int, int) {
 	return func(b []byte, at, n int) (int, int) {
 		start := at + n
 		end := a.run(b, start)
-		if end-start < least || !random(b[start:end]) {
+		if end-start < least || !Random(b[start:end]) {
 			return 0, 0
 		}
 		return start, end
@@ -52,7 +52,7 @@ func after(a *alphabet, least int) func(b []byte, at, n int) (int, int) {
 // telegram finds the token of a bot: 8 to 10 digits, a colon, and 35 letters that begin with AA.
 func telegram(b []byte, at, _ int) (int, int) {
 	start, end := set("0-9").back(b, at), dashed.run(b, at+1)
-	if at-start < 8 || at-start > 10 || end-at-1 != 35 || !random(b[at+3:end]) {
+	if at-start < 8 || at-start > 10 || end-at-1 != 35 || !Random(b[at+3:end]) {
 		return 0, 0
 	}
 	return start, end
@@ -85,7 +85,7 @@ var awsID = set("0-9A-Z")
 // awsKey finds the id of an access key: AKIA or ASIA, and 16 upper-case letters or digits.
 func awsKey(b []byte, at, n int) (int, int) {
 	end := awsID.run(b, at+n)
-	if end-at-n != 16 || !alone(b, at) || end < len(b) && words[b[end]] || !random(append(bytes.Clone(b[at+n:end]), 'a')) {
+	if end-at-n != 16 || !alone(b, at) || end < len(b) && words[b[end]] || !Random(append(bytes.Clone(b[at+n:end]), 'a')) {
 		return 0, 0
 	}
 	return at, end
@@ -137,7 +137,7 @@ var azureLetters = set("0-9A-Za-z_.~-")
 // azureSecret finds the secret of an Azure application: 3 letters, a digit, Q~ and 31 to 34 letters.
 func azureSecret(b []byte, at, n int) (int, int) {
 	start, end := at-3, azureLetters.run(b, at+n)
-	if start < 0 || azureLetters.back(b, at) > start || end-at-n < 31 || !random(b[at+n:end]) {
+	if start < 0 || azureLetters.back(b, at) > start || end-at-n < 31 || !Random(b[at+n:end]) {
 		return 0, 0
 	}
 	return start, min(end, at+n+34)
@@ -156,7 +156,7 @@ func openAI(b []byte, at, n int) (int, int) {
 // skKey finds keys of the many services that write sk- and 32 letters or more, without further structure.
 func skKey(b []byte, at, n int) (int, int) {
 	end := letters.run(b, at+n)
-	if end-at-n < 32 || !alone(b, at) || !random(b[at+n:end]) || end < len(b) && dashed[b[end]] {
+	if end-at-n < 32 || !alone(b, at) || !Random(b[at+n:end]) || end < len(b) && dashed[b[end]] {
 		return 0, 0
 	}
 	return at, end
