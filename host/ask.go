@@ -33,21 +33,32 @@ func (a *approval) complete(d agenttool.Decision) agenttool.Decision {
 	return a.c.host.prompts.Complete(d, a.c.rec.id)
 }
 
-// decided records a decision that needs no answer.
-func (a *approval) decided(d agenttool.Decision) {
+// decided records a decision that needs no answer. It returns why the call does not run: it is denied, or a hook stops it.
+func (a *approval) decided(ctx context.Context, d agenttool.Decision) error {
 	a.c.rec.decided(d)
 	a.note(d)
 	a.c.rec.emit(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", d)
-	a.permissionDecisionHooks(a.c.ctx, d)
+	if err := a.permissionDecisionHooks(ctx, d); err != nil || d.Behavior != agenttool.Deny {
+		return err
+	}
+	return denied(d)
 }
 
-// permissionDecisionHooks tells the hooks of permission_decision what was decided (AT-174).
-func (a *approval) permissionDecisionHooks(ctx context.Context, d agenttool.Decision) {
+// permissionDecisionHooks tells the hooks of permission_decision what was decided (AT-174). They may stop a call that was allowed. One
+// that was denied stays so: that a hook of it failed is a warning.
+func (a *approval) permissionDecisionHooks(ctx context.Context, d agenttool.Decision) error {
 	if a.c.hooks == nil {
-		return
+		return nil
 	}
 	a.c.hooks.told(d)
-	a.c.hooks.run(ctx, hook.PermissionDecision, a.c.situation)
+	o := a.c.hooks.run(ctx, hook.PermissionDecision, a.c.situation)
+	if d.Behavior != agenttool.Deny {
+		return blocked(ctx, hook.PermissionDecision, o)
+	}
+	for _, f := range o.Failures {
+		a.c.hooks.warn(f.Message)
+	}
+	return nil
 }
 
 func denied(d agenttool.Decision) error {
@@ -84,7 +95,7 @@ func (a *approval) ask(ctx context.Context, d agenttool.Decision, override bool)
 	waits := h.live.beginWait(a.c)
 	defer h.live.started(a.c)
 	if !waits || !h.prompts.Invite(a.c.req.Caller.Asked) {
-		a.unasked(d)
+		a.unasked(ctx, d)
 		return prompt.Outcome{}, prompt.Unanswerable(d, prompt.Nobody)
 	}
 	d.ExpiresAt = h.prompts.Expires()
@@ -132,11 +143,11 @@ func (a *approval) asShown(input json.RawMessage) any {
 }
 
 // unasked records that a call which asks is denied, since no user is there (AT-150, AT-165).
-func (a *approval) unasked(d agenttool.Decision) {
+func (a *approval) unasked(ctx context.Context, d agenttool.Decision) {
 	reason := *d.Reason
 	reason.Type, reason.Detail = "async_agent", prompt.Nobody+": "+reason.Detail
 	d.Behavior, d.Reason = agenttool.Deny, &reason
-	a.decided(d)
+	_ = a.decided(ctx, d) // the caller has a better reason
 }
 
 // question is the prompt of the call.

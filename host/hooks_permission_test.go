@@ -120,18 +120,26 @@ func TestHooksOfAPrompt(t *testing.T) {
 	}
 }
 
-// TestHooksHearOfDecisions: also of those that nobody is asked about, and what fails in one changes nothing.
+// TestHooksHearOfDecisions: also of those that nobody is asked about. One that fails keeps an allowed call from running; a denied one
+// stays denied, and its result has a warning.
 func TestHooksHearOfDecisions(t *testing.T) {
 	for tool, want := range map[string]string{"look": "allow", "put": "deny"} {
-		h, broken := hookOf(t, hook.PermissionDecision, says("")), hookOf(t, hook.PermissionDecision, "exit 1")
+		h, broken := hookOf(t, hook.PermissionDecision, says("")), hookOf(t, hook.PermissionDecision, "exit 2")
+		if want == "deny" {
+			broken = hookOf(t, hook.PermissionDecision, "exit 1")
+		}
 		f := newFixture(t, hookedTools(), watched(h, broken))
 		got := f.call(host.Request{ID: "c1", Tool: tool, Input: input("a")})
 		checkRecords(t, got)
 		if d := toldTo(t, h)["decision"].(map[string]any); d["behavior"] != want || runsOf(h) != 1 {
 			t.Errorf("%s: told of %v, %d times", tool, d, runsOf(h))
 		}
-		if w := string(got.Result.Extra["warnings"]); !strings.Contains(w, "permission_decision hook") || got.Result.IsError != (want == "deny") {
-			t.Errorf("%s: warnings %s, result %+v", tool, w, got.Result)
+		w, e := string(got.Result.Extra["warnings"]), got.Result.Error
+		switch {
+		case e == nil || slices.Contains(f.events(got.Invocation.InvocationID), "tool.invocation.started"):
+			t.Errorf("%s: it ran: %+v", tool, got.Result)
+		case want == "allow" && (e.Code != "hook_stopped" || w != ""), want == "deny" && (e.Code != "approval_unavailable" || !strings.Contains(w, "permission_decision hook")):
+			t.Errorf("%s: error %+v, warnings %s", tool, e, w)
 		}
 	}
 }

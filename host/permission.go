@@ -34,18 +34,22 @@ func (a *approval) permission(ctx context.Context) error {
 	}
 	switch d.Behavior {
 	case agenttool.Allow:
-		a.decided(d)
+		if err := a.decided(ctx, d); err != nil {
+			return err
+		}
 		return a.c.host.grants.confine(a.c.bound, d.Grants)
 	case agenttool.Deny:
-		a.decided(d)
-		return denied(d)
+		return a.decided(ctx, d)
 	}
 	for range maxAttempts {
 		answer, err := a.ask(ctx, d, false)
 		if err != nil {
 			return err
 		}
-		a.permissionDecisionHooks(ctx, answer.Decision)
+		a.opened = append(a.opened, answer.Opens...) // also where the call does not run: then they are shut again
+		if err := a.permissionDecisionHooks(ctx, answer.Decision); err != nil {
+			return err
+		}
 		var again bool
 		if d, again, err = a.answered(ctx, answer); err != nil || !again {
 			return err
@@ -72,13 +76,14 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	d = a.hinted.on(a.decide())
 	switch {
 	case d.Behavior == agenttool.Deny: // a deny that came meanwhile, or that the edited input meets
-		a.decided(d)
-		return d, false, denied(d)
+		return d, false, a.decided(ctx, d)
 	case d.Behavior == agenttool.Ask && answer.UpdatedInput != nil && (d.BlockedPath != "" || len(d.RuleRefs) > 0):
 		return d, true, nil
 	}
 	if answer.UpdatedInput != nil {
-		a.decided(a.edited(d, answer))
+		if err := a.decided(ctx, a.edited(d, answer)); err != nil {
+			return d, false, err
+		}
 	}
 	granted := slices.Concat(d.Grants, answer.Grants)
 	if !answer.ByRule {
@@ -87,7 +92,7 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	if err := a.c.host.grants.confine(a.c.bound, granted); err != nil {
 		return d, false, err
 	}
-	a.feedback, a.opened = answer.Feedback, answer.Opens
+	a.feedback = answer.Feedback
 	a.c.rec.to(agenttool.StatusApproved, "")
 	return d, false, nil
 }
@@ -171,25 +176,33 @@ func (a *approval) consult(ctx context.Context, e hook.Event) (hint, error) {
 	if a.c.hooks != nil {
 		o = a.c.hooks.run(ctx, e, a.c.situation)
 	}
+	if err := blocked(ctx, e, o); err != nil {
+		return hint{}, err
+	}
 	h := hint{behavior: o.Behavior, said: o.Why}
+	if o.Behavior == agenttool.Deny || o.Input == nil || len(changedFields(a.c.rec.seen(), o.Input)) == 0 {
+		return h, nil
+	}
+	h.rewritten = true
+	return h, a.rewrite(ctx, e, o)
+}
+
+// blocked is why the hooks of an event before the call keep it from running, but for a denial, which is the policy's to record: one
+// stops it, or one failed, and nobody knows what it would have said (AT-181, AT-183).
+func blocked(ctx context.Context, e hook.Event, o hook.Outcome) error {
 	switch {
 	case ctx.Err() != nil:
-		return hint{}, context.Cause(ctx)
+		return context.Cause(ctx)
 	case o.Stop != nil:
 		message := fmt.Sprintf("the %s hook %s stopped the call", e, o.Stop.Name)
 		if o.Stop.Text != "" {
 			message += ": " + o.Stop.Text
 		}
-		return hint{}, agenttool.Failure(agenttool.HookBlocked, "hook_stopped", message)
-	case o.Behavior == agenttool.Deny:
-		return h, nil
-	case len(o.Failures) > 0:
-		return hint{}, o.Failures[0]
-	case o.Input == nil || len(changedFields(a.c.rec.seen(), o.Input)) == 0:
-		return h, nil
+		return agenttool.Failure(agenttool.HookBlocked, "hook_stopped", message)
+	case len(o.Failures) > 0 && o.Behavior != agenttool.Deny:
+		return o.Failures[0]
 	}
-	h.rewritten = true
-	return h, a.rewrite(ctx, e, o)
+	return nil
 }
 
 // rewrite binds what a hook wants to run instead.

@@ -77,7 +77,7 @@ func FuzzParseAnswer(f *testing.F) {
 			if err != nil && !reflect.DeepEqual(a, Answer{}) {
 				t.Errorf("%s: a wrong answer says %+v", e, a)
 			}
-			if p := a.PermissionResult; p != nil && (!e.Before() || strictness(p.Behavior) == 0) {
+			if p := a.PermissionResult; p != nil && (!e.decides() || strictness(p.Behavior) == 0) {
 				t.Errorf("%s: opinion %+v", e, p)
 			}
 		}

@@ -24,9 +24,10 @@
 //	post_tool_use_failure   the call ran and failed        progress, stop
 //	result_persistence      before a result is kept        updated_output
 //
-// Any other key is an error. Exit code 0 is an answer, 2 denies with stderr as the reason, whatever stdout says, and
-// everything else is a failure: another code, a signal, a timeout, a missing program, an answer that cannot be read. A failure
-// before the call ([Event.Before]) blocks it; a failure after it is reported and changes nothing.
+// Any other key is an error. Exit code 0 is an answer. Before the call ([Event.Before]), 2 denies with stderr as the reason, whatever
+// stdout says; after the decision, when nothing can be denied any more, it stops the call. Everything else is a failure: another code,
+// a signal, a timeout, a missing program, an answer that cannot be read. A failure before the call blocks it; a failure after it is
+// reported and changes nothing. The table of docs/hooks.md has all of it.
 //
 // A hook runs as the user, outside of any sandbox, in the workspace, in a session of its own without a terminal. Its
 // environment is built: PATH without directories of the workspace, HOME, USER, LANG, LC_*, TZ, TMPDIR, TERM=dumb, TOOLHOST_HOOK, what

@@ -9,7 +9,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// exitDenies is the exit code that denies.
+// exitDenies is the exit code that denies, or stops the call where the decision has been made.
 const exitDenies = 2
 
 // finish reads the output of a process and completes the record.
@@ -25,6 +25,8 @@ func (run *Run) finish(e ending) {
 	switch h := run.Hook; {
 	case e.err != nil || e.status == nil:
 		run.Err = h.failure(e)
+	case e.status.ExitStatus() == exitDenies && h.Event.Before() && !h.Event.decides():
+		run.Answer = Answer{Stop: &Stop{Reason: stderr}}
 	case e.status.ExitStatus() == exitDenies && h.Event.Before():
 		run.Answer = Answer{PermissionResult: &PermissionResult{Behavior: agenttool.Deny, Reason: stderr}}
 	case *e.status != 0:

@@ -27,7 +27,12 @@ const (
 var Events = []Event{PreToolUse, PostToolUse, PostToolUseFailure, PermissionRequest, PermissionDecision, ResultPersistence}
 
 // Before reports whether hooks of the event may still keep the call from running: one that fails does so.
-func (e Event) Before() bool { return e == PreToolUse || e == PermissionRequest }
+func (e Event) Before() bool {
+	return e == PreToolUse || e == PermissionRequest || e == PermissionDecision
+}
+
+// decides reports whether hooks of the event may say what the decision about the call should be.
+func (e Event) decides() bool { return slices.Contains(meaningful["permission_result"], e) }
 
 // Hook is one command that is set to run at an event.
 type Hook struct {
