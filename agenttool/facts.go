@@ -211,7 +211,8 @@ type Path struct {
 	Follows  bool   `json:"follows,omitempty"`  // git only notes there which branches its branches follow, in a configuration of its own
 	Makes    bool   `json:"-"`                  // a directory is made there
 	Own      bool   `json:"-"`                  // it tells a command about itself, as /proc/self/status does: Resolved is about another process
-	Upstream bool   `json:"-"`                  // the user's repository from which this one has fetched before; it is fetched from, or pushed to
+	Upstream bool   `json:"-"`                  // a repository of the user from which this one fetches, or to which it pushes and has fetched from before
+	Cloned   bool   `json:"-"`                  // of an Upstream: the two have object files in common, as git clone leaves them and no archive can
 	Package  bool   `json:"-"`                  // a package in a directory outside of the workspace, which the command names to install it
 	Loose    bool   `json:"-"`                  // other files may be there, or a link on the way, once another command of the line has run
 	Top      bool   `json:"-"`                  // git takes it as relative to the top of the work tree, wherever it runs

@@ -14,7 +14,7 @@ import (
 const maxOpens = 3
 
 // openings returns the paths that may stay open once the call is allowed: the missing directories that it makes outside of the workspace, the
-// user's repositories that it pushes to, and the packages that it installs. mayOpen reports whether that still holds for one of them.
+// user's repositories that it pushes to or fetches from, and the packages that it installs. mayOpen reports whether that still holds for one of them.
 func openings(c *call) (all []string, mayOpen func(of string) bool) {
 	rules := &c.host.rules
 	mayOpen = func(of string) bool {
@@ -33,6 +33,13 @@ func openings(c *call) (all []string, mayOpen func(of string) bool) {
 		}
 		plain := path.Root == "" && !path.Private && path.Resolved == filepath.Clean(path.Absolute)
 		if (path.Makes || path.Upstream || path.Package) && plain && !slices.Contains(all, of) && mayOpen(of) && !c.host.grants.opensOwn("write:"+path.Resolved) {
+			all = append(all, of)
+		}
+	}
+	for _, path := range c.bound.Facts().Reads {
+		of := permissions.Fetches + path.Resolved
+		plain := path.Root == "" && !path.Private && path.Resolved == filepath.Clean(path.Absolute)
+		if path.Upstream && !path.Cloned && plain && !slices.Contains(all, of) && mayOpen(of) {
 			all = append(all, of)
 		}
 	}

@@ -203,7 +203,7 @@ func (c *cover) coverReads() bool {
 		if written || !c.p.outside(path) {
 			continue
 		}
-		all = c.allowed("reading ", path, func(rule *Rule) bool { return rule.tool == "read" }) && all
+		all = c.allowed("reading ", path, func(rule *Rule) bool { return rule.lends(path) }) && all
 	}
 	return all
 }

@@ -99,6 +99,51 @@ func TestReaches(t *testing.T) {
 	}
 }
 
+// TestFetchRule: a rule lets git fetch from the user's repository that it names, and calls read nothing there besides. So does one for pushes.
+func TestFetchRule(t *testing.T) {
+	for _, b := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
+		if _, err := suggested.Parse("Fetch(/srv/o.git)", b, agenttool.Origin{}); err == nil {
+			t.Errorf("a rule that would %s fetches is none", b)
+		}
+	}
+	if _, err := suggested.Parse("Fetch", agenttool.Allow, agenttool.Origin{}); err == nil {
+		t.Error("a rule allows to fetch from everywhere")
+	}
+	fetch := func(dir string, upstream, cloned bool) Request {
+		f := agenttool.Facts{
+			Parts: []agenttool.Part{{Argv: []string{"git", "fetch"}, Exact: true, WrappedBy: -1}}, PartsComplete: agenttool.Yes,
+			Reads: []agenttool.Path{{Spelling: dir, Absolute: dir, Resolved: dir, Upstream: upstream, Cloned: cloned}},
+		}
+		f.HostsComplete, f.OpenWorld = agenttool.Yes, agenttool.Yes
+		return Request{Tool: "shell", RunsCode: true, Facts: &f}
+	}
+	for _, c := range []struct {
+		rule string
+		r    Request
+		want agenttool.Behavior
+	}{
+		{"", fetch("/srv/o.git", true, true), agenttool.Allow},
+		{"", fetch("/srv/o.git", true, false), agenttool.Ask},
+		{"", fetch("/srv/o.git", false, true), agenttool.Ask},
+		{"Fetch(/srv/o.git)", fetch("/srv/o.git", true, false), agenttool.Allow},
+		{"Fetch(/srv/o.git)", fetch("/srv/p.git", true, false), agenttool.Ask},
+		{"Fetch(/srv/o.git)", fetch("/srv/o.git", false, false), agenttool.Ask},
+		{"Push(/srv/o.git)", fetch("/srv/o.git", true, false), agenttool.Allow},
+	} {
+		p := Policy{Mode: Sandboxed, Workspace: "/srv/ws", Confines: true}
+		if c.rule != "" {
+			rule, err := suggested.Parse(c.rule, agenttool.Allow, agenttool.Origin{Source: agenttool.SourceSession})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p = p.With(rule)
+		}
+		if d := p.Decide(c.r); d.Behavior != c.want {
+			t.Errorf("%s: %+v: %s, %s", c.rule, c.r.Facts.Reads, d.Behavior, d.Reason.Detail)
+		}
+	}
+}
+
 // TestPushRule: a rule lets pushes to a repository run in mode sandboxed, if the line sends and records commits and nothing else.
 func TestPushRule(t *testing.T) {
 	for _, text := range []string{"Push", "Push()"} {

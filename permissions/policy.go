@@ -198,14 +198,14 @@ func (p Policy) closedWrite(r Request) int {
 // closedRead returns the index of the first path that the call reads and that neither the policy nor a rule about reading lets it read; -1: none.
 func (p Policy) closedRead(r Request) int {
 	return slices.IndexFunc(r.Facts.Reads, func(path agenttool.Path) bool {
-		return p.outside(path) && !p.upstream(path) && p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" }) < 0
+		return p.outside(path) && !p.upstream(path) && p.set.allowing(path, func(rule *Rule) bool { return rule.lends(path) }) < 0
 	})
 }
 
-// upstream reports whether the call reads the user's repository that the workspace's was fetched from: its commits are those of the
+// upstream reports whether the call reads the user's repository that the workspace's was cloned from: its commits are those of the
 // project. Secrets, and the places of other programs, are none.
 func (p Policy) upstream(path agenttool.Path) bool {
-	return path.Upstream && !path.Private && path.Resolved == filepath.Clean(path.Absolute) && (suggester{p: &p}).narrow(path.Resolved) &&
+	return path.Upstream && path.Cloned && !path.Private && path.Resolved == filepath.Clean(path.Absolute) && (suggester{p: &p}).narrow(path.Resolved) &&
 		(p.Secret == nil || !p.Secret(path.Resolved))
 }
 

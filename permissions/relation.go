@@ -179,10 +179,12 @@ func (x *ruleIndex) limits(s *ruleset, dir string) bool {
 	})
 }
 
-// Pushes begins the name of an opening that is a repository to which a call pushes, Links that of one that is a package which a call installs.
+// Pushes begins the name of an opening that is a repository to which a call pushes, Fetches that of one from which it fetches, and Links that of
+// one that is a package which a call installs.
 const (
-	Pushes = "push:"
-	Links  = "link:"
+	Pushes  = "push:"
+	Fetches = "fetch:"
+	Links   = "link:"
 )
 
 // Opened splits the name of an opening into its beginning, "" for a directory that a call makes, and the path.
@@ -191,13 +193,16 @@ func Opened(of string) (kind, dir string) {
 	return of[:n], of[n:]
 }
 
-// Opening returns the rules for a thing that stays open to a session: a directory with all below it, or, behind [Pushes], a repository for
-// pushes alone.
+// Opening returns the rules for a thing that stays open to a session: a directory with all below it, or, behind [Pushes] and [Fetches], a
+// repository for pushes or for fetches alone.
 func Opening(of string) []string {
-	kind, dir := Opened(of)
-	if kind == Pushes {
+	switch kind, dir := Opened(of); kind {
+	case Pushes:
 		return []string{"Push(" + escapeGlob(dir) + ")"}
+	case Fetches:
+		return []string{"Fetch(" + escapeGlob(dir) + ")"}
 	}
+	_, dir := Opened(of)
 	return []string{"Read(" + escapeGlob(dir) + "/**)", "Write(" + escapeGlob(dir) + "/**)"}
 }
 
@@ -280,7 +285,7 @@ func (c *cover) coveredPaths(report func(what string, by bool)) {
 	}
 	for _, path := range f.Reads {
 		if c.p.outside(path) {
-			report("reading "+path.Spelling, c.p.set.allowing(path, func(rule *Rule) bool { return rule.tool == "read" }) >= 0)
+			report("reading "+path.Spelling, c.p.set.allowing(path, func(rule *Rule) bool { return rule.lends(path) }) >= 0)
 		}
 	}
 	for _, host := range f.Hosts {

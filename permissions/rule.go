@@ -64,8 +64,12 @@ func describe(r *Rule) string {
 // networkTool is the name before a rule about hosts, which is no tool.
 const networkTool = "network"
 
-// pushTool is the name before a rule about repositories of this machine that take pushes, which is no tool either.
-const pushTool = "push"
+// pushTool and fetchTool are the names before rules about repositories of this machine to which calls push, or from which they fetch. They are
+// no tools either.
+const (
+	pushTool  = "push"
+	fetchTool = "fetch"
+)
 
 // Parser reads rules. Names maps every tool's name and aliases, in lower case, to the tool's name.
 type Parser struct {
@@ -94,10 +98,13 @@ func (p Parser) Parse(text string, behavior agenttool.Behavior, origin agenttool
 	if strings.EqualFold(strings.TrimSpace(name), networkTool) {
 		tool, known = networkTool, true
 	}
-	if pushes := strings.EqualFold(strings.TrimSpace(name), pushTool); pushes && (behavior != agenttool.Allow || !scoped) {
+	switch about := strings.ToLower(strings.TrimSpace(name)); {
+	case about == pushTool && (behavior != agenttool.Allow || !scoped):
 		return r, fmt.Errorf("rule %q: Push(DIR) allows pushes to a repository of this machine; deny or ask with Shell(git push *) or Write(DIR)", text)
-	} else if pushes {
-		tool, known = pushTool, true
+	case about == fetchTool && (behavior != agenttool.Allow || !scoped):
+		return r, fmt.Errorf("rule %q: Fetch(DIR) allows fetches from a repository of this machine; deny or ask with Shell(git fetch *) or Read(DIR)", text)
+	case about == pushTool, about == fetchTool:
+		tool, known = about, true
 	}
 	if !known {
 		return r, fmt.Errorf("rule %q: there is no tool %q%s; a rule is Tool or Tool(specifier), such as Shell(go test *) or Write(src/**)", text, name, p.meant(name))
@@ -173,7 +180,7 @@ func (p Parser) meant(name string) string {
 }
 
 func isPathTool(tool string) bool {
-	return tool == "read" || tool == "write" || tool == "edit" || tool == pushTool
+	return tool == "read" || tool == "write" || tool == "edit" || tool == pushTool || tool == fetchTool
 }
 
 // coversTool reports whether a rule without a specifier covers any call of a tool.
@@ -189,6 +196,12 @@ func (r matcher) allowsWrite(tool string) bool {
 // takes reports whether the rule lets a tool write a path: any file, or the user's repository that a call pushes to.
 func (r matcher) takes(path agenttool.Path, tool string) bool {
 	return r.allowsWrite(tool) || r.tool == pushTool && path.Upstream
+}
+
+// lends reports whether the rule lets calls read a path: any file, or the user's repository from which git fetches. Whoever may push to one may
+// fetch from it.
+func (r matcher) lends(path agenttool.Path) bool {
+	return r.tool == "read" || (r.tool == fetchTool || r.tool == pushTool) && path.Upstream
 }
 
 // sortedBy returns rules in the order deny, ask, allow, and otherwise as they came.

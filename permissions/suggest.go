@@ -123,10 +123,18 @@ func (s suggester) narrowest() []string {
 	for _, path := range s.r.Facts.Reads {
 		written := slices.ContainsFunc(s.r.Facts.Writes, func(w agenttool.Path) bool { return w.Resolved == path.Resolved })
 		if s.p.outside(path) && !written {
-			add("Read(" + s.spell(path) + ")")
+			add(s.reading(path))
 		}
 	}
 	return rules
+}
+
+// reading is the rule that lets a path be read.
+func (s suggester) reading(path agenttool.Path) string {
+	if path.Upstream && path.Resolved != "" {
+		return Opening(Fetches + path.Resolved)[0]
+	}
+	return "Read(" + s.spell(path) + ")"
 }
 
 // ofProcess reports whether a path is about one process: no rule about its number means anything later.

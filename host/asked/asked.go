@@ -361,6 +361,8 @@ func Opening(of string) string {
 	switch kind {
 	case permissions.Pushes:
 		return "it pushes to " + visible.Text(dir) + ": in mode sandboxed, further pushes of this session to it run unasked, but for those that force or delete"
+	case permissions.Fetches:
+		return "it fetches from " + visible.Text(dir) + ": in mode sandboxed, further fetches of this session from it run unasked"
 	case permissions.Links:
 		does = "installs "
 	}

@@ -270,11 +270,13 @@ func (c *call) refineRemotes() (paths bool) {
 			}
 			if place := strings.TrimPrefix(url, "file://"); host == "" && filepath.IsAbs(place) {
 				at := agenttool.Path{Spelling: url, Absolute: filepath.Clean(place)}
-				takes := !remote.Push || protect.IsGitDir(at.Absolute) && config.isPlain() && !runsHooks(own, config, c.home)
-				at.Upstream = takes && isUpstream(own, config.remote(remote, headOf(git)), at.Absolute)
 				if remote.Push {
+					plain := protect.IsGitDir(at.Absolute) && config.isPlain() && !runsHooks(own, config, c.home)
+					at.Upstream = plain && fetchedBefore(own, config.remote(remote, headOf(git)), at.Absolute)
 					writes = append(writes, at)
 				} else {
+					_, at.Upstream = usersRepository(at.Absolute)
+					at.Cloned = at.Upstream && c.tool.ownCheckout(own, c.home) && isClone(own, at.Absolute)
 					reads = append(reads, at)
 				}
 			}
