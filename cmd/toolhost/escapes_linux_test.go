@@ -24,7 +24,7 @@ func TestEscapes(t *testing.T) {
 	}{
 		{"rows", checkRows}, {"attempts", tryAll}, {"terminal", tryTerminal}, {"network", tryNetwork}, {"proxy", tryProxy},
 		{"processes", tryProcesses}, {"host-side", tryHostSide}, {"sessions", trySessions}, {"ghosts", tryGhosts},
-		{"setup", trySetup}, {"race", tryRace}, {"hundred sessions", tryHundred},
+		{"setup", trySetup}, {"race", tryRace}, {"volumes", tryVolumes}, {"hundred sessions", tryHundred},
 	} {
 		t.Run(part.name, func(t *testing.T) {
 			t.Parallel()

@@ -105,6 +105,8 @@ func (r Rule) check() error {
 		switch {
 		case c.Arg < 0 || c.Arg > 5:
 			return fmt.Errorf("no argument %d", c.Arg)
+		case c.Among != nil && (!c.Low32 || c.Not || c.Mask != 0 || c.Value != 0):
+			return fmt.Errorf("a list for argument %d has a mask, a value or an upper half", c.Arg)
 		case c.Low32 && c.Mask > 0xffff_ffff:
 			return fmt.Errorf("mask %#x of argument %d exceeds 32 bits", c.Mask, c.Arg)
 		case c.Value&^c.bits() != 0:
@@ -181,6 +183,10 @@ func (r Rule) code() code {
 // code runs on behind its end when c holds, and else skips miss instructions there. The machine has 32 bits, so each
 // half is compared alone: equality needs both, inequality either.
 func (c Cond) code(miss int) code {
+	if c.Among != nil {
+		values := slices.Compact(slices.Sorted(slices.Values(c.Among)))
+		return append(code{{op: opLoad, k: uint32(offsetArgs + 8*c.Arg)}}, among(values, 0, miss)...)
+	}
 	at, mask := uint32(offsetArgs+8*c.Arg), c.bits()
 	low := half{at, uint32(mask), uint32(c.Value)}
 	high := half{at + 4, uint32(mask >> 32), uint32(c.Value >> 32)}
@@ -196,6 +202,21 @@ func (c Cond) code(miss int) code {
 		last := high.code(0, miss)
 		return append(low.code(0, len(last)+miss), last...)
 	}
+}
+
+// among finds the accumulator in a sorted list, by halving first. It skips rest instructions behind its end when it is there, else miss more.
+func among(values []uint32, rest, miss int) code {
+	if len(values) > leaf {
+		middle := len(values) / 2
+		high := among(values[middle:], rest, miss)
+		low := among(values[:middle], len(high)+rest, miss)
+		return slices.Concat(test(opAtLeast, values[middle], len(low), 0), low, high)
+	}
+	out := code{{op: opJump, k: uint32(rest + miss)}}
+	for _, v := range slices.Backward(values) {
+		out = append(test(opEqual, v, len(out)+rest, 0), out...)
+	}
+	return out
 }
 
 // half is one 32-bit word of an argument, and the value that its masked bits are compared with.

@@ -34,6 +34,8 @@ func TestAssembleRefuses(t *testing.T) {
 		{"a value outside the mask", open(Cond{Mask: 1, Value: 2}), "amd64", "outside its mask"},
 		{"a value beyond 32 bits", open(Cond{Value: 1 << 32, Low32: true}), "amd64", "outside its mask"},
 		{"a mask beyond 32 bits", open(Cond{Mask: 1 << 32, Low32: true}), "amd64", "exceeds 32 bits"},
+		{"a list with a value", open(Cond{Value: 1, Low32: true, Among: []uint32{1}}), "amd64", "list"},
+		{"a list of whole registers", open(Cond{Among: []uint32{1}}), "amd64", "list"},
 		{"too long", huge, "amd64", "instructions"},
 	}
 	for _, test := range tests {
@@ -143,6 +145,12 @@ func randomCond(r *rand.Rand) Cond {
 		c.Mask = uint64(uint32(c.Mask))
 	}
 	c.Value &= c.bits()
+	if r.IntN(4) == 0 {
+		c = Cond{Arg: c.Arg, Low32: true, Among: []uint32{}}
+		for range r.IntN(60) {
+			c.Among = append(c.Among, uint32(word(r))+uint32(r.IntN(40)))
+		}
+	}
 	return c
 }
 

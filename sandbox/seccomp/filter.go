@@ -31,6 +31,7 @@ const (
 const (
 	EPERM           Action = errno | 1
 	EACCES          Action = errno | 13
+	ENOTTY          Action = errno | 25
 	ENOSYS          Action = errno | 38
 	EPROTONOSUPPORT Action = errno | 93
 	EOPNOTSUPP      Action = errno | 95
@@ -58,6 +59,8 @@ type Cond struct {
 	// as an int, because the upper half is then ignored there and may hold anything.
 	Low32 bool
 	Not   bool
+	// Among is a list of values, any of which the lower half may have. It stands in the place of Mask, Value and Not, and needs Low32.
+	Among []uint32
 }
 
 // bits returns the mask that is meant.

@@ -3,6 +3,7 @@ package seccomp
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 // invocation is what a filter sees of a call, as struct seccomp_data.
@@ -89,6 +90,12 @@ func (f Filter) meant(arch string, v invocation) Action {
 func (r Rule) holds(v invocation) bool {
 	for _, c := range r.Args {
 		arg := v.args[c.Arg]
+		if c.Among != nil {
+			if !slices.Contains(c.Among, uint32(arg)) {
+				return false
+			}
+			continue
+		}
 		if c.Low32 {
 			arg = uint64(uint32(arg))
 		}

@@ -71,10 +71,8 @@ func (o Options) others() []Rule {
 // signals closes every way to signal a process.
 func signals() []Rule {
 	const setOwner, setOwnerEx = 8, 15
-	const socketOwner, socketGroup = 0x8901, 0x8902
 	return append(always(EPERM, "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal"),
-		Rule{"fcntl", []Cond{is(1, setOwner)}, EPERM}, Rule{"fcntl", []Cond{is(1, setOwnerEx)}, EPERM},
-		Rule{"ioctl", []Cond{is(1, socketOwner)}, EPERM}, Rule{"ioctl", []Cond{is(1, socketGroup)}, EPERM})
+		Rule{"fcntl", []Cond{is(1, setOwner)}, EPERM}, Rule{"fcntl", []Cond{is(1, setOwnerEx)}, EPERM})
 }
 
 // messages closes System V IPC and POSIX message queues.

@@ -39,7 +39,7 @@ const (
 // Standard returns the filter of a sandboxed command. A call without a rule is allowed: it needs a capability that the
 // command does not have, or is bounded by mounts, Landlock and namespaces.
 func Standard(o Options) Filter {
-	rules := slices.Concat(missing(), privileged(), newNamespaces(), terminals(), specialFiles(), leases(), personalities())
+	rules := slices.Concat(missing(), privileged(), newNamespaces(), controls(), specialFiles(), leases(), personalities())
 	switch {
 	case o.Namespaces && o.Observes:
 		rules = slices.Concat(rules, o.listing())
@@ -122,24 +122,6 @@ func newNamespaces() []Rule {
 		{"clone", []Cond{anyOf(0, cloneNew|cloneParent)}, EPERM},
 		{"unshare", []Cond{anyOf(0, cloneNew|cloneNewTime)}, EPERM},
 	}
-}
-
-// terminals closes the ioctls that type into a terminal or take over its line, and those that set
-// the immutable flag, which outlives the sandbox and hinders its cleaning.
-func terminals() []Rule {
-	var rules []Rule
-	for _, request := range []uint32{
-		0x5412,     // TIOCSTI
-		0x541c,     // TIOCLINUX
-		0x541d,     // TIOCCONS
-		0x5423,     // TIOCSETD
-		0x40086602, // FS_IOC_SETFLAGS
-		0x40046602, // FS_IOC32_SETFLAGS
-		0x401c5820, // FS_IOC_FSSETXATTR
-	} {
-		rules = append(rules, Rule{"ioctl", []Cond{is(1, request)}, EPERM})
-	}
-	return rules
 }
 
 // Bits of a file's mode, and of open(2) where they say that a mode is given.

@@ -57,13 +57,26 @@ func TestStandard(t *testing.T) {
 		{"bpf", full, "bpf", nil, EPERM},
 		{"a fd of another process", full, "pidfd_getfd", nil, EPERM},
 
-		{"TIOCSTI", full, "ioctl", []uint64{0, 0x5412}, EPERM},
-		{"TIOCSTI, upper half set", full, "ioctl", []uint64{0, high | 0x5412}, EPERM},
-		{"TIOCLINUX, upper half set", landlock, "ioctl", []uint64{0, high | 0x541c}, EPERM},
+		{"TIOCSTI", full, "ioctl", []uint64{0, 0x5412}, ENOTTY},
+		{"TIOCSTI, upper half set", full, "ioctl", []uint64{0, high | 0x5412}, ENOTTY},
+		{"TCGETS", full, "ioctl", []uint64{0, 0x5401}, Allow},
+		{"TCGETS, upper half set", landlock, "ioctl", []uint64{0, high | 0x5401}, Allow},
+		{"TCSETSF2", full, "ioctl", []uint64{0, 0x402c542d}, Allow},
+		{"FIONREAD", full, "ioctl", []uint64{0, 0x541b}, Allow},
+		{"FIEMAP", full, "ioctl", []uint64{0, 0xc020660b}, Allow},
+		{"the speed of an interface", full, "ioctl", []uint64{0, 0x8946}, EOPNOTSUPP},
+		{"BTRFS_IOC_SUBVOL_CREATE", full, "ioctl", []uint64{0, 0x5000940e}, ENOTTY},
+		{"BTRFS_IOC_SNAP_CREATE_V2", landlock, "ioctl", []uint64{0, 0x50009417}, ENOTTY},
+		{"FS_IOC_SETVERSION", landlock, "ioctl", []uint64{0, 0x40087602}, ENOTTY},
+		{"XFS_IOC_SWAPEXT", full, "ioctl", []uint64{0, 0xc0c0586d}, ENOTTY},
+		{"FIDEDUPERANGE", full, "ioctl", []uint64{0, 0xc0189436}, ENOTTY},
+		{"no number", full, "ioctl", []uint64{0, 0}, ENOTTY},
+		{"the last number", full, "ioctl", []uint64{0, 0xffff_ffff}, ENOTTY},
+		{"TIOCLINUX, upper half set", landlock, "ioctl", []uint64{0, high | 0x541c}, ENOTTY},
 		{"TCGETS", full, "ioctl", []uint64{0, 0x5401}, Allow},
 		{"FS_IOC_GETFLAGS", full, "ioctl", []uint64{0, 0x80086601}, Allow},
-		{"FS_IOC_SETFLAGS", full, "ioctl", []uint64{0, 0x40086602}, EPERM},
-		{"FS_IOC_FSSETXATTR", full, "ioctl", []uint64{0, 0x401c5820}, EPERM},
+		{"FS_IOC_SETFLAGS", full, "ioctl", []uint64{0, 0x40086602}, ENOTTY},
+		{"FS_IOC_FSSETXATTR", full, "ioctl", []uint64{0, 0x401c5820}, ENOTTY},
 
 		{"a character device", full, "mknodat", []uint64{0, 0, 0o20666, 0x103}, EPERM},
 		{"a block device, upper half set", full, "mknodat", []uint64{0, 0, high | 0o60666, 0x103}, EPERM},
@@ -145,7 +158,7 @@ func TestStandard(t *testing.T) {
 		{"by fd", mute, "pidfd_send_signal", []uint64{3, 9}, EPERM},
 		{"with a value", mute, "rt_sigqueueinfo", []uint64{7, 9}, EPERM},
 		{"by input, upper half set", mute, "fcntl", []uint64{3, high | 8, 7}, EPERM},
-		{"by input of a socket", mute, "ioctl", []uint64{3, 0x8901}, EPERM},
+		{"by input of a socket", mute, "ioctl", []uint64{3, 0x8901}, ENOTTY},
 		{"own limits, together", together, "prlimit64", []uint64{high}, Allow},
 		{"limits by number, together", together, "prlimit64", []uint64{7}, Notify},
 		{"limits by number, of a reader", reader, "prlimit64", []uint64{7}, EPERM},
@@ -324,7 +337,11 @@ func around(r Rule) [][6]uint64 {
 	for _, c := range r.Args {
 		var next [][6]uint64
 		for _, args := range all {
-			for _, value := range []uint64{c.Value, c.Value + 1, c.bits(), c.bits() &^ 1, c.Value | high} {
+			values := []uint64{c.Value, c.Value + 1, c.bits(), c.bits() &^ 1, c.Value | high}
+			for _, v := range c.Among {
+				values = append(values, uint64(v)-1, uint64(v), uint64(v)+1, high|uint64(v))
+			}
+			for _, value := range values {
 				args[c.Arg] = value
 				next = append(next, args)
 			}

@@ -49,7 +49,7 @@ static void escaped(const char *what) { printf("ESCAPED %s\n", what); fflush(std
 static void refused(const char *what, long r) {
 	int e = errno;
 	if (r >= 0) { escaped(what); return; }
-	if (e == EPERM || e == EACCES || e == ENOSYS) { printf("refused %s: %s\n", what, strerror(e)); return; }
+	if (e == EPERM || e == EACCES || e == ENOSYS || e == ENOTTY) { printf("refused %s: %s\n", what, strerror(e)); return; }
 	printf("ESCAPED %s: it was reached: %s\n", what, strerror(e));
 }
 
@@ -252,6 +252,36 @@ static void immutable(const char *path) {
 	refused("FS_IOC_FSSETXATTR", ioctl(fd, FS_IOC_FSSETXATTR, &x));
 	char zeros[64] = {0};
 	refused("file_setattr", syscall(469, AT_FDCWD, path, zeros, 24, 0));
+}
+
+// volumes has the file system make names and change files by ioctls, which name nothing in the arguments of the call. in and out are directories;
+// the second is not ours to write.
+static void volumes(const char *in, const char *out) {
+	static const char *made[] = {".vscode", ".envrc", "evil"};
+	const char *dirs[] = {in, out};
+	for (int d = 0; d < 2; d++) {
+		int at = open(dirs[d], O_RDONLY | O_DIRECTORY), from = open("tree", O_RDONLY | O_DIRECTORY);
+		for (int i = d ? 0 : 1; i < 3 - !d; i++) { // a directory of the workspace may have other names
+			struct { long long fd; char name[4088]; } v1 = {0, ""};
+			struct { long long fd; unsigned long long transid, flags, rest[4]; char name[4040]; } v2 = {0};
+			snprintf(v1.name, sizeof v1.name, "%s", made[i]);
+			snprintf(v2.name, sizeof v2.name, "%s", made[i]);
+			refused("BTRFS_IOC_SUBVOL_CREATE", ioctl(at, 0x5000940e, &v1));
+			refused("BTRFS_IOC_SNAP_DESTROY", ioctl(at, 0x5000940f, &v1));
+			refused("BTRFS_IOC_SUBVOL_CREATE_V2", ioctl(at, 0x50009418, &v2));
+			v1.fd = v2.fd = from;
+			refused("BTRFS_IOC_SNAP_CREATE", ioctl(at, 0x50009401, &v1));
+			refused("BTRFS_IOC_SNAP_CREATE_V2", ioctl(at, 0x50009417, &v2));
+			// the upper half of a register does not count
+			v1.fd = 0;
+			refused("BTRFS_IOC_SUBVOL_CREATE, upper half set", syscall(SYS_ioctl, at, 0x5000940eul | 1ul << 32, &v1));
+		}
+		char path[4200];
+		snprintf(path, sizeof path, "%s/file", dirs[d]);
+		int fd = open(path, O_RDONLY), version = 4711;
+		if (d) refused("FS_IOC_SETVERSION", ioctl(fd, 0x40087602, &version));
+		if (d) refused("FS_IOC_SETVERSION of ext4", ioctl(fd, 0x40086604, &version));
+	}
 }
 
 // foreign makes calls through the entries of other instruction sets.
@@ -734,6 +764,7 @@ int main(int argc, char **argv) {
 	else if (IS("nodes")) nodes(a);
 	else if (IS("types")) types(a, atoi(b));
 	else if (IS("immutable")) immutable(a);
+	else if (IS("volumes")) volumes(a, b);
 	else if (IS("foreign")) foreign();
 	else if (IS("reach")) reach(a, b, c);
 	else if (IS("local")) local(a, b);
