@@ -145,8 +145,11 @@ func (p *Process) serve(listener *os.File) {
 	if p.helper.first {
 		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }
 	}
-	if p.world != nil {
+	switch {
+	case p.world != nil:
 		judges.Direct = p.direct
+	case p.helper.first:
+		judges.Direct = directAlone
 	}
 	if p.connector != nil {
 		if judges.Connect = p.connector.judge; judges.Ask != nil {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -139,11 +140,26 @@ func (p *Process) direct(d notify.Directed) notify.Verdict {
 	return p.signalGroup(d)
 }
 
+// directAlone is direct for a command in a pid namespace of its own, in which only its helper is another's.
+func directAlone(d notify.Directed) notify.Verdict {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/proc/%d/status", d.PID, d.Target))
+	_, rest, found := strings.Cut(string(status), "\nTgid:\t")
+	process, _, _ := strings.Cut(rest, "\n")
+	switch {
+	case isNone(err), found && process != "1":
+		return notify.Continue
+	}
+	return notify.Verdict(unix.EPERM)
+}
+
+// isNone reports whether an error of a look at a process says that there is none, which the kernel tells the caller.
+func isNone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }
+
 // owns reports whether a process with a number is the command's, or there is none.
 func (p *Process) owns(number int) bool {
 	r, err := p.world.open(number)
 	if err != nil {
-		return true
+		return isNone(err)
 	}
 	defer r.close()
 	return r.mounts() == p.mounts
@@ -152,8 +168,11 @@ func (p *Process) owns(number int) bool {
 // signalOther sends a signal to one process of another command.
 func (p *Process) signalOther(d notify.Directed) notify.Verdict {
 	r, err := p.world.open(d.Target)
+	if isNone(err) {
+		return notify.Continue
+	}
 	if err != nil {
-		return notify.Continue // the kernel says that there is none
+		return notify.Verdict(unix.EPERM)
 	}
 	defer r.close()
 	other := p.session.running.inMounts(r.mounts())

@@ -224,6 +224,28 @@ kill $!; wait $!; echo $?`
 	}
 }
 
+// A command in a pid namespace of its own lowers no limit of its helper, which covers secrets again that were replaced.
+func TestHelperIsNotDirected(t *testing.T) {
+	for _, program := range []string{"prlimit", "renice", "taskset", "ionice", "chrt"} {
+		needs(t, program)
+	}
+	b := newBench(t, nil)
+	b.abi = 0 // as where there is no Landlock
+	for _, access := range []Access{Workspace, ReadOnly} {
+		const attack = `exec 2> /dev/null; ls /proc/1/task | while read n; do for c in "prlimit --pid $n --nofile=4" "prlimit --pid $n --cpu=1" \
+"renice 19 -p $n" "taskset -p 1 $n" "ionice -c 3 -p $n" "chrt -b -p 0 $n"; do $c > /dev/null && echo "REACHED $c"; done; done
+(echo 1000 > /proc/1/oom_score_adj) && echo REACHED oom; grep -c . /proc/1/limits`
+		if r := b.run(t, access, attack); r.err != nil || r.out != "17" {
+			t.Errorf("%s: %q, %v", access, r.out, r.err)
+		}
+	}
+	const own = `sleep 30 & exec 2>&1; try() { "$@" > out || { echo "$@: $?"; cat out; }; }
+try renice 18 -p $!; try taskset -p 1 $!; try prlimit --pid $! --nofile=64; try ionice -c 3 -p $!; kill $!; wait $!; echo $?`
+	if r := b.run(t, Workspace, own); r.out != "143" {
+		t.Errorf("its own processes: %q", r.out)
+	}
+}
+
 // Who observes sees the processes and the sockets of the session, and has no way to use them; also where the kernel does not hold signals.
 func TestObservers(t *testing.T) {
 	needs(t, "python3")

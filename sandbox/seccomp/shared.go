@@ -44,16 +44,19 @@ func processes() []Rule {
 	return rules
 }
 
-// others are the rules for calls that reach a process which the caller names, in a namespace that several commands share. No access to memory is
-// here: Landlock holds that. Signals between commands go through kill(2) alone, which the supervisor sends; the other calls that
+// others are the rules for calls that reach a process which the caller names, in a namespace that has others: the commands that share it, or the
+// helper, whose limits the kernel lets any process of its user lower. No access to memory is here: Landlock holds that, and the helper does. Signals between commands go through kill(2) alone, which the supervisor sends; the other calls that
 // signal reach, by Landlock's scope, the command's own processes. The owner of a descriptor's signals is a process by number, too.
 func (o Options) others() []Rule {
 	action := EPERM
 	var rules []Rule
 	if o.Notify {
 		action = Notify
+	}
+	switch {
+	case o.Shared && o.Notify:
 		rules = append(rules, Rule{"kill", nil, Notify})
-	} else {
+	case o.Shared:
 		rules = always(ENOSYS, "pidfd_open")
 	}
 	for _, name := range []string{"prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"} {

@@ -12,7 +12,8 @@ type Options struct {
 	// attributes of files, local sockets, System V IPC, and every way to the network but Network's.
 	Namespaces bool
 	// Shared says that the command shares its process namespace with other commands, which Landlock keeps from its memory and descriptors.
-	// Calls that act on a process by its number are handed to the supervisor, if there is one, and else reach the command's own process alone.
+	// Without it the namespace is the command's and its helper's. With Namespaces, calls that act on a process by its number are handed to
+	// the supervisor, if there is one, and else reach the command's own process alone; of signals that is so with Shared.
 	Shared bool
 	// Observes says that the command sees the network of others, to list its sockets, and may use none of it.
 	Observes bool
@@ -51,7 +52,7 @@ func Standard(o Options) Filter {
 	if o.Mute {
 		rules = append(rules, signals()...)
 	}
-	if o.Shared {
+	if o.Namespaces {
 		rules = append(rules, o.others()...)
 	}
 	if o.Notify {
