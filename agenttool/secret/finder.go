@@ -18,11 +18,11 @@ type Finder struct{ m *matcher }
 // All returns the finder of all forms.
 func All() *Finder { return all() }
 
-var all = sync.OnceValue(func() *Finder { return &Finder{newMatcher(slices.Concat(forms, hints))} })
+var all = sync.OnceValue(func() *Finder { return &Finder{newMatcher(slices.Concat(forms(), hints))} })
 
 // Kinds returns the kinds of secrets, sorted, that a finder knows by their form.
 func Kinds() (kinds []string) {
-	for _, f := range forms {
+	for _, f := range forms() {
 		kinds = append(kinds, f.kind)
 	}
 	slices.Sort(kinds)
@@ -54,7 +54,9 @@ func (f *Finder) spelled(text []byte, off []string) (found []Span) {
 		if slices.Contains(off, f.kind) {
 			return true
 		}
-		if start, end := f.find(text, at, n); end > start {
+		if f.all != nil {
+			f.all(text, at, n, func(start, end int) { found = append(found, Span{start, end, f.kind}) })
+		} else if start, end := f.find(text, at, n); end > start {
 			found = append(found, Span{start, end, f.kind})
 		} else if end := f.cutOff(text, at, n); end > 0 {
 			found = append(found, Span{at, end, f.kind})

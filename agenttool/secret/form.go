@@ -15,6 +15,9 @@ type form struct {
 	// after it. No secret: end is 0.
 	find func(b []byte, at, n int) (start, end int)
 
+	// all replaces find for a candidate that may have several secrets: it calls add for each.
+	all func(b []byte, at, n int, add func(start, end int))
+
 	// letters are those of a token behind its literal: see cutOff. Nil: its beginning is not looked for.
 	letters *alphabet
 

@@ -15,6 +15,9 @@ var places = []form{
 	{kind: "authorization", literals: []string{"Bearer ", "bearer ", "Bearer%20"}, find: bearer},
 	{kind: KindMember, literals: members, find: member},
 	{kind: "assignment", literals: assignments(), find: assignment},
+	{kind: KindMember, literals: settingNames, find: setting, quick: setsValue},
+	{kind: KindMember, literals: []string{":5432:", ":*:*:"}, find: pgpass},
+	{kind: KindMember, literals: []string{"identified by '"}, find: identified},
 	{kind: "assignment", literals: []string{"password=", "passwd=", "_token=", "_secret=", "_key="}, find: parameter},
 }
 
@@ -48,6 +51,7 @@ func assignments() (literals []string) {
 	for _, word := range secretWords {
 		literals = append(literals, word+"=")
 	}
+	literals = append(literals, "SSHPASS=")
 	for _, end := range secretEnds {
 		literals = append(literals, "_"+end+"=")
 	}

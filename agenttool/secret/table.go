@@ -1,10 +1,15 @@
 package secret
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // forms are the known kinds of secrets, by issuer. Lengths are those that issuers document or that their tokens have;
 // a longer run is a secret as well.
-var forms = slices.Concat(tokens, places)
+var forms = sync.OnceValue(func() []form {
+	return slices.Concat(tokens, places, commandForms())
+})
 
 var tokens = []form{
 	checked("github_token", letters, 36, "ghp_", "gho_", "ghu_", "ghs_", "ghr_"),

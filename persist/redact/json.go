@@ -64,6 +64,8 @@ type walker struct {
 	out   []byte
 	depth int
 	found *Found
+
+	argument []Span // secrets of the next string, which is a word of a command
 }
 
 // keep copies the bytes up to at.
@@ -107,14 +109,58 @@ func (w *walker) enter(copy func()) {
 	w.depth--
 }
 
+// array copies an array. One of strings may be the words of a command, some of which hold secrets.
 func (w *walker) array(name string) {
-	for w.space(); w.in[w.at] != ']'; w.space() {
+	var arguments []secret.Argument
+	if !w.r.now.Load().isOff(secret.KindArgument) {
+		arguments = w.arguments()
+	}
+	for i := 0; ; i++ {
+		if w.space(); w.in[w.at] == ']' {
+			break
+		}
+		w.argument = nil
+		for _, a := range arguments {
+			if a.Word == i {
+				w.argument = append(w.argument, Span{Start: a.Start, End: a.End, Kind: secret.KindArgument})
+			}
+		}
 		w.value(name)
 		if w.in[w.at] == ',' {
 			w.keep(w.at + 1)
 		}
 	}
 	w.keep(w.at + 1)
+}
+
+// arguments returns the secrets of an array of strings, as the words of a command.
+func (w *walker) arguments() []secret.Argument {
+	end := w.at
+	for end < len(w.in) && w.in[end] != ']' {
+		switch w.in[end] {
+		case '"':
+			end = stringEnd(w.in, end)
+		case '[', '{':
+			return nil
+		default:
+			end++
+		}
+	}
+	var words []string
+	if end >= len(w.in) || json.Unmarshal(slices.Concat([]byte("["), w.in[w.at:end], []byte("]")), &words) != nil {
+		return nil
+	}
+	return secret.Arguments(words)
+}
+
+// stringEnd returns the end of the string that begins at i.
+func stringEnd(in []byte, i int) int {
+	for i++; in[i] != '"'; i++ {
+		if in[i] == '\\' {
+			i++
+		}
+	}
+	return i + 1
 }
 
 // object copies an object, and corrects its redaction_state.
@@ -147,14 +193,9 @@ const (
 
 // str copies one string, redacted, and returns it as it was. name is that of its member.
 func (w *walker) str(name string) string {
-	end := w.at + 1
-	for w.in[end] != '"' {
-		if w.in[end] == '\\' {
-			end++
-		}
-		end++
-	}
-	end++
+	end := stringEnd(w.in, w.at)
+	argument := w.argument
+	w.argument = nil
 	var text string
 	if err := json.Unmarshal(w.in[w.at:end], &text); err != nil {
 		panic(ErrWithheld)
@@ -163,7 +204,7 @@ func (w *walker) str(name string) string {
 		return text
 	}
 	now := w.r.now.Load()
-	spans := now.known([]byte(text))
+	spans := append(now.known([]byte(text)), argument...)
 	if !structural(name) {
 		spans = now.matches([]byte(text), spans)
 	}

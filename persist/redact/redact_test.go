@@ -382,7 +382,9 @@ func letterRun(r *rand.Rand, n int) string {
 var credentials = map[string]bool{
 	"cmd/go/internal/auth/gitauth_test.go": true, "cmd/go/internal/auth/userauth_test.go": true, "cmd/go/testdata/script/goauth_userauth.txt": true,
 	"cmd/go/testdata/script/goauth_git.txt": true, "crypto/rsa/rsa_test.go": true, "crypto/tls/example_test.go": true, "crypto/tls/testdata/example-key.pem": true,
-	"crypto/x509/platform_root_key.pem": true,
+	"crypto/x509/platform_root_key.pem": true, "crypto/x509/pem_decrypt_test.go": true,
+	"cmd/go/internal/auth/netrc_test.go": true, "cmd/go/testdata/script/goauth_netrc.txt": true, "cmd/go/testdata/script/mod_auth.txt": true,
+	"cmd/go/testdata/script/netrc_issue66832.txt": true,
 }
 
 // TestGoSource: in the source of Go there are no secrets but those.

@@ -51,7 +51,7 @@ const maxLearned = 512
 // learn adds a secret that was found by its place, since it may occur elsewhere without one.
 func (r *Redactor) learn(kind string, text []byte) {
 	switch kind {
-	case "assignment", "authorization", "url_password", secret.KindMember:
+	case "assignment", "authorization", "url_password", secret.KindMember, secret.KindArgument:
 		if r.known() < maxLearned && len(text) < 512 && len(text) >= 8 {
 			r.Add(kind, string(text))
 		}
