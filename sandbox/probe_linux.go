@@ -134,6 +134,7 @@ func try(dir string, level Level) error {
 		return err
 	}
 	defer s.Close()
+	s.reserved.own = true
 	for _, t := range []struct {
 		access Access
 		want   int

@@ -15,6 +15,8 @@ import (
 // processReserve are processes that a session keeps back for the host if the kernel bounds their number: a command that starts processes until the
 // kernel refuses more leaves none for the host either, and a Go program that cannot start a thread ends.
 type processReserve struct {
+	own bool // the commands are this program's probes, which start no processes: no threads are kept back from them
+
 	mu       sync.Mutex
 	measured bool // the fields below are set
 	most     int  // processes that all commands together may have, threads included; 0: no group above the host bounds them
@@ -32,7 +34,7 @@ const (
 func (r *processReserve) reserve(commands int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if wanted := threadsOfHost + spareThreads + threadsOfCommand*commands; countThreads() < wanted {
+	if wanted := threadsOfHost + spareThreads + threadsOfCommand*commands; !r.own && countThreads() < wanted {
 		startThreads(min(wanted, processRoom()/3))
 	}
 	if !r.measured {

@@ -310,6 +310,35 @@ func TestMemoryOfAHost(t *testing.T) {
 	}
 }
 
+// TestThreadsOfAHost: the threads that a host keeps back from commands, 48 KiB of stacks each, are started with the first command. The
+// probes of a machine that was not probed before start none.
+func TestThreadsOfAHost(t *testing.T) {
+	t.Parallel()
+	program, err := documented()
+	if err != nil {
+		t.Fatal(err)
+	}
+	child := startProgram(t, program, t.TempDir(), t.TempDir(), "--allow", "Shell")
+	child.round(t, clients[0].hello[0])
+	before := threadsOf(t, child.cmd.Process.Pid)
+	reply := string(child.round(t, invocation(2, "shell", `{"command":"true"}`)))
+	after := threadsOf(t, child.cmd.Process.Pid)
+	child.end(t)
+	if before > 30 || after < before+8 {
+		t.Errorf("%d threads after the first reply, and %d after a command; want 30 at most, and more: %s", before, after, reply)
+	}
+}
+
+// threadsOf counts the threads of a process.
+func threadsOf(t *testing.T, pid int) int {
+	t.Helper()
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		t.Skipf("threads are read from /proc: %v", err)
+	}
+	return len(threads)
+}
+
 func residentMiB(b testing.TB, pid int) float64 {
 	b.Helper()
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
