@@ -121,6 +121,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	if code := s.Code(); code != "" && output.IsTerminal(os.Stderr) {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
 	}
+	_ = memory.MapSingly() // where the kernel cannot, the program takes more memory
 	memory.ForgetProgram()
 	if err := server.Run(ctx, s, f); err != nil {
 		return exitf(exitFailed, "%v", err)

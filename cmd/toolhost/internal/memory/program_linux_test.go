@@ -54,7 +54,7 @@ func TestForgetProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := clean(bytes.NewReader(maps), program)
-	touch(t, all)
+	touch(t, all, 1)
 	before := resident(t, all)
 	ForgetProgram()
 	if after := resident(t, all); len(all) == 0 || before == 0 || after >= before {
@@ -62,8 +62,29 @@ func TestForgetProgram(t *testing.T) {
 	}
 }
 
-// touch maps all pages of mappings.
-func touch(t *testing.T, all []mapping) {
+// TestMapSingly: a page of the program's file that is needed brings none of its neighbours.
+func TestMapSingly(t *testing.T) {
+	all := programMappings()
+	if len(all) == 0 {
+		t.Fatal("no mapping of the program")
+	}
+	const apart = 8 // pages between two that are needed; the kernel would map 16 around each
+	needed := 0
+	for _, m := range all {
+		needed += int(m.end-m.start) / os.Getpagesize() / apart
+	}
+	if err := MapSingly(); err != nil {
+		t.Skipf("pages of the program are mapped as usual: %v", err)
+	}
+	ForgetProgram()
+	touch(t, all, apart)
+	if n := resident(t, all); n < needed || n > 4*needed {
+		t.Errorf("%d pages are mapped, %d were needed", n, needed)
+	}
+}
+
+// touch maps one of some pages of mappings.
+func touch(t *testing.T, all []mapping, apart uintptr) {
 	t.Helper()
 	memory, err := os.Open("/proc/self/mem")
 	if err != nil {
@@ -71,8 +92,10 @@ func touch(t *testing.T, all []mapping) {
 	}
 	defer memory.Close()
 	for _, m := range all {
-		if _, err := memory.ReadAt(make([]byte, m.end-m.start), int64(m.start)); err != nil && err != io.EOF {
-			t.Fatal(err)
+		for at := m.start; at < m.end; at += apart * uintptr(os.Getpagesize()) {
+			if _, err := memory.ReadAt(make([]byte, 1), int64(at)); err != nil && err != io.EOF {
+				t.Fatal(err)
+			}
 		}
 	}
 }

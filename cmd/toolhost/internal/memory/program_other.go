@@ -4,3 +4,6 @@ package memory
 
 // ForgetProgram does nothing on this system.
 func ForgetProgram() {}
+
+// MapSingly does nothing on this system.
+func MapSingly() error { return nil }
