@@ -122,7 +122,6 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
 	}
 	_ = memory.MapSingly() // where the kernel cannot, the program takes more memory
-	memory.ForgetProgram()
 	if err := server.Run(ctx, s, f); err != nil {
 		return exitf(exitFailed, "%v", err)
 	}

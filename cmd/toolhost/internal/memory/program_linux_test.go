@@ -5,55 +5,59 @@ import (
 	"encoding/binary"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"testing"
 )
 
-const smaps = `00400000-010fa000 r-xp 00000000 fe:00 779098                             /bin/toolhost
-Size:              13288 kB
-Rss:               10152 kB
-Anonymous:             0 kB
-VmFlags: rd ex mr mw me
-010fa000-01d6e000 r--p 00cfa000 fe:00 779098                             /bin/toolhost
-Anonymous:             4 kB
-01d6e000-01e61000 rw-p 0196e000 fe:00 779098                             /bin/toolhost
-Anonymous:             0 kB
-01e61000-01f00000 r--p 0196e000 fe:00 779098                             /bin/toolhost
-Anonymous:             0 kB
-01f00000-02000000 r--s 0196e000 fe:00 779098                             /bin/toolhost
-Anonymous:             0 kB
-3776e6000000-3776e7000000 rw-p 00000000 00:00 0
-Anonymous:             0 kB
-7f4a9c2c0000-7f4a9c600000 r--p 00000000 fe:00 12                         /bin/other
-Anonymous:             0 kB
-7fff00000000-7fff00001000 r-xp 00000000 00:00 0                          [vdso]
-Anonymous:             0 kB
-`
+// TestProgramMapping: only mappings of the program's file that cannot be written are forgotten.
+func TestProgramMapping(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]mapping{
+		"00400000-010fa000 r-xp 00000000 fe:00 779098                             /bin/toolhost": {0x400000, 0x10fa000},
+		"010fa000-01d6e000 r--p 00cfa000 fe:00 779098                             /bin/toolhost": {0x10fa000, 0x1d6e000},
+		"01d6e000-01e61000 rw-p 0196e000 fe:00 779098                             /bin/toolhost": {},
+		"01f00000-02000000 r--s 0196e000 fe:00 779098                             /bin/toolhost": {},
+		"3776e6000000-3776e7000000 rw-p 00000000 00:00 0":                                        {},
+		"7f4a9c2c0000-7f4a9c600000 r--p 00000000 fe:00 12                         /bin/other":    {},
+		"7fff00000000-7fff00001000 r-xp 00000000 00:00 0                          [vdso]":        {},
+		"x-y r-xp 00000000 fe:00 779098                                           /bin/toolhost": {},
+	} {
+		if got, ok := programMapping(line+"\n", "/bin/toolhost"); ok != (want != mapping{}) || ok && got != want {
+			t.Errorf("%s: %x, %t", line, got, ok)
+		}
+	}
+}
 
-// TestClean: only mappings of the program's file are forgotten that nothing can have changed.
+// TestClean: a mapping is clean unless one of its pages, wherever it is now, is no page of the file.
 func TestClean(t *testing.T) {
 	t.Parallel()
-	want := []mapping{{0x400000, 0x10fa000}, {0x1e61000, 0x1f00000}}
-	if got := clean(strings.NewReader(smaps), "/bin/toolhost"); !slices.Equal(got, want) {
-		t.Errorf("%x, want %x", got, want)
-	}
-	if got := clean(strings.NewReader("Anonymous: 0 kB\nx-y r-xp 0 fe:00 1 /bin/toolhost\nAnonymous: 0 kB\n"), "/bin/toolhost"); got != nil {
-		t.Errorf("a range that is none: %x", got)
+	const pages = 1000
+	size := uintptr(os.Getpagesize())
+	m := mapping{10 * size, (10 + pages) * size}
+	for _, tt := range []struct {
+		name  string
+		page  int
+		entry uint64
+		want  bool
+	}{
+		{"a page that is not mapped", 10, 0, true},
+		{"a page of the file", 10, pagePresent | pageOfFile, true},
+		{"a copy", 10, pagePresent, false},
+		{"a copy at the end", 10 + pages - 1, pagePresent, false},
+		{"a copy that was swapped out", 600, pageSwapped, false},
+		{"a copy before", 9, pagePresent, true},
+		{"a copy behind", 10 + pages, pagePresent, true},
+	} {
+		pagemap := make([]byte, 8*2*pages)
+		binary.NativeEndian.PutUint64(pagemap[8*tt.page:], tt.entry)
+		if got := clean(bytes.NewReader(pagemap), m); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
 	}
 }
 
 // TestForgetProgram: pages of the program's file are resident no more, and the program goes on.
 func TestForgetProgram(t *testing.T) {
-	program, err := os.Readlink("/proc/self/exe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	maps, err := os.ReadFile("/proc/self/smaps")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := clean(bytes.NewReader(maps), program)
+	all := programMappings()
 	touch(t, all, 1)
 	before := resident(t, all)
 	ForgetProgram()
@@ -76,7 +80,6 @@ func TestMapSingly(t *testing.T) {
 	if err := MapSingly(); err != nil {
 		t.Skipf("pages of the program are mapped as usual: %v", err)
 	}
-	ForgetProgram()
 	touch(t, all, apart)
 	if n := resident(t, all); n < needed || n > 4*needed {
 		t.Errorf("%d pages are mapped, %d were needed", n, needed)
