@@ -96,8 +96,7 @@ func (w *watch) replaced(path string) {
 			}
 			known = known || c.path == path
 		}
-		_, secret := on.names.granted.Secret(path, 0, 0)
-		if secret && !known && path != "" && len(on.covered) < maxCovered && (p.judge == nil || !p.judge.made(path)) {
+		if on.names.granted.MayBecome(path) && !known && path != "" && len(on.covered) < maxCovered && (p.judge == nil || !p.judge.made(path)) {
 			on.covered = append(on.covered, covering{path, enter.Mask})
 			p.helper.cover(on.covered[len(on.covered)-1])
 		}

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"bytes"
+	"encoding/base64"
 	"net/url"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 // places are secrets that are recognized by the text before them.
 var places = []form{
 	{kind: "private_key", literals: []string{"PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"}, find: privateKey},
+	{kind: "private_key", literals: []string{"LS0tLS1CRUdJTi"}, find: encodedKey},
 	{kind: "url_password", literals: []string{"://", `:\/\/`, "%3A%2F%2F", "%3a%2f%2f"}, find: userInfo, quick: hasUserInfo},
 	{kind: "authorization", literals: []string{"uthorization", "UTHORIZATION", "-Api-Key", "-api-key", "-API-KEY", "-Auth-Token", "-auth-token", "PRIVATE-TOKEN"}, find: header},
 	{kind: "authorization", literals: []string{"Bearer ", "bearer ", "Bearer%20"}, find: bearer},
@@ -115,6 +117,18 @@ func privateKey(b []byte, at, n int) (int, int) {
 		end = set("A-Z -").run(b, end)
 	}
 	return line + head, end
+}
+
+// encodedKey finds a private key in PEM that was encoded in base64 as a whole, as in a kubeconfig.
+func encodedKey(b []byte, at, n int) (int, int) {
+	const first = 64 // letters of the first line
+	end := base64s.run(b, at)
+	line := b[at:min(end, at+first)]
+	text, err := base64.StdEncoding.DecodeString(string(line[:len(line)/4*4]))
+	if err != nil || end-at < 2*first || !bytes.Contains(text, []byte("PRIVATE KEY-----")) {
+		return 0, 0
+	}
+	return at, end
 }
 
 // keyTail finds the last lines of a key whose beginning was cut off.

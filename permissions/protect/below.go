@@ -18,6 +18,7 @@ type Below struct {
 	secret bool
 	named  map[string]struct{} // names that the Map spells: a root, a grant, a known secret
 	hints  []hint
+	bases  *nameHints // of the names that are secrets at any depth below a root; nil outside
 }
 
 // Below returns the Map's answers for names in a directory, absolute, clean and resolved, existing or not.
@@ -51,7 +52,10 @@ func (m *Map) below(dir string, rule Rule, secret bool) Below {
 	for i := range m.Secrets {
 		b.name([]string{m.Secrets[i].Path})
 	}
-	b.hints = m.deny.hintsIn(folded+"/", rootOf(m.Roots, dir) != "")
+	b.hints = m.deny.hintsIn(folded + "/")
+	if rootOf(m.Roots, dir) != "" {
+		b.bases = &m.deny.names
+	}
 	return b
 }
 
@@ -93,7 +97,7 @@ func (b *Below) doubtful(name string) bool {
 			return true
 		}
 	}
-	return false
+	return b.bases != nil && b.bases.mean(name)
 }
 
 // Granted reports whether a name in the directory may be read whatever it is, so that [Map.Identity] does not count.
@@ -140,12 +144,9 @@ func lower(c byte) byte {
 	return c
 }
 
-// hintsIn returns the hints for names in a folded directory, which ends with a slash.
-func (l *denyList) hintsIn(dir string, inRoot bool) []hint {
+// hintsIn returns the hints of absolute rules for names in a folded directory, which ends with a slash.
+func (l *denyList) hintsIn(dir string) []hint {
 	var hints []hint
-	if inRoot {
-		hints = l.baseHints
-	}
 	for _, i := range slices.Concat(l.others, l.plainIn[path.Dir(dir+".")]) {
 		if r := &l.rules[i]; r.glob != "" {
 			if h, ok := hintOfGlob(r.glob, r.plain, dir); ok {

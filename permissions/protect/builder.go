@@ -198,6 +198,11 @@ func (b *builder) stamp() {
 			b.m.stamps = append(b.m.stamps, b.tree.stampOf(entry.Path, false))
 		}
 	}
+	for _, file := range b.m.looked {
+		if len(b.m.stamps) < maxStamps {
+			b.m.stamps = append(b.m.stamps, b.tree.stampOf(file, true))
+		}
+	}
 }
 
 // inHome reports whether a path lies in the user's home directory. Every secret there is also known under its other names.

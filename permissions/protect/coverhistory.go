@@ -1,7 +1,6 @@
 package protect
 
 import (
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,6 +15,7 @@ type coverHistory struct {
 	listings map[string]listing
 	deny     *denyList // of the options; nil: not compiled yet
 	outside  outside
+	heads    map[string]head // of files whose content decides
 }
 
 // outside are the places of the list outside the roots where there is something, as they were some time ago: commands cannot
@@ -26,7 +26,7 @@ type outside struct {
 }
 
 // forget drops what another list of secrets makes different.
-func (h *coverHistory) forget() { h.listings, h.deny, h.outside = nil, nil, outside{} }
+func (h *coverHistory) forget() { h.listings, h.deny, h.outside, h.heads = nil, nil, outside{}, nil }
 
 // compiled returns the list of secrets. It is shared, and not to be changed.
 func (h *coverHistory) compiled(o Options, roots []string) (*denyList, error) {
@@ -123,7 +123,7 @@ func (w *walk) keepListing(in openDir, begun time.Time) {
 
 // matters reports whether a rule may mean a file of that name, or a directory by it.
 func (w *walk) matters(it item, folded string) bool {
-	return folded == ".git" || folded == "head" || folded == "commondir" || strings.HasPrefix(folded, w.m.deny.prefix) ||
+	return folded == ".git" || folded == "head" || folded == "commondir" || w.m.deny.names.mean(folded) ||
 		len(advance(it.tails, folded)) > 0
 }
 

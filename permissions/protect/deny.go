@@ -13,7 +13,7 @@ import (
 	"toolhost/agenttool"
 )
 
-// Secrets is a read-deny list that judges paths by their text alone, before any file is opened.
+// Secrets is a read-deny list that judges paths. It looks into a file only where the list says that its content decides.
 type Secrets struct {
 	list  *denyList
 	roots []string // folded
@@ -36,7 +36,14 @@ func CompileSecrets(patterns, roots []string, home string) (*Secrets, error) {
 // Denies reports whether the list denies an absolute, clean path, or one of its parent directories.
 func (s *Secrets) Denies(file string) bool {
 	folded := fold(file)
-	return s.list.covers(folded, rootOf(s.roots, folded))
+	return s.list.covers(folded, rootOf(s.roots, folded), func(c contents) bool { return c.at(file) })
+}
+
+// Names reports whether the list denies a path whatever a file there holds: the text alone is judged, and a name whose content decides
+// counts.
+func (s *Secrets) Names(file string) bool {
+	folded := fold(file)
+	return s.list.covers(folded, rootOf(s.roots, folded), anyContent)
 }
 
 // DefaultReadDeny returns the secrets that no call reads by default: keys and tokens in the home directory, those of the machine,
@@ -45,6 +52,9 @@ func (s *Secrets) Denies(file string) bool {
 // A pattern is a doublestar glob: "~/x" is in the home directory, "/x" absolute, anything else below each root ("**/x" at any
 // depth, "x" at its top). A match is denied with everything below it. A pattern that begins with "!" is an exception from earlier
 // ones; the last match decides.
+//
+// A pattern "**/x=KIND" is one of projects: it does not count below directories of dependencies, tests and examples. KIND says what the
+// file's content must hold: "private_key", "token" for a secret of any kind, "any" for whatever it is.
 func DefaultReadDeny() []string {
 	var all []string
 	for pattern := range wordsOf(secretsList) {
@@ -60,6 +70,17 @@ type denyRule struct {
 	plain bool   // base or glob holds no wildcards
 	glob  string // absolute, folded
 	path  string // glob as it was spelled
+
+	above   string   // of base: how the directory of such a name must end, "" for any: "/.aws"
+	project bool     // of base: it does not count below dependencies, tests and examples
+	content contents // what a file of that name must hold; 0: it may hold anything
+}
+
+// denial is what a list says of one name.
+type denial struct {
+	denied  bool
+	byPlace bool     // the names above it are needed: renaming one of them would take the secret out of the list
+	content contents // it is denied only if it is a file that holds this; 0 for no condition
 }
 
 // same reports whether two lists deny the same.
@@ -69,16 +90,16 @@ func (l *denyList) same(o *denyList) bool {
 
 // denyList is a read-deny list, compiled.
 type denyList struct {
-	rules []denyRule
-	// prefix begins every base: a fast test that excludes most names
-	prefix    string
-	baseHints []hint
-	excepted  int
+	rules    []denyRule
+	names    nameHints // of the bases
+	excepted int
 
 	// The rules by how a path can meet them, so that a long list of plain paths costs one look: indexes into rules.
 	plainAt map[string][]int // by path
 	plainIn map[string][]int // by the directory of the path
-	others  []int            // neither
+	named   map[string][]int // those of a base without wildcards, by it
+	wild    []int            // those of a base with wildcards
+	others  []int            // those of a path with wildcards
 	takers  []int            // that take back a place
 }
 
@@ -89,7 +110,14 @@ func (l *denyList) index() {
 	if r.allow && r.glob != "" {
 		l.takers = append(l.takers, i)
 	}
-	if r.glob == "" || !r.plain {
+	switch {
+	case r.glob == "" && r.plain:
+		l.named[r.base] = append(l.named[r.base], i)
+		return
+	case r.glob == "":
+		l.wild = append(l.wild, i)
+		return
+	case !r.plain:
 		l.others = append(l.others, i)
 		return
 	}
@@ -100,7 +128,7 @@ func (l *denyList) index() {
 
 // compileDeny reads a read-deny list. A malformed pattern is an error, since it would deny nothing.
 func compileDeny(patterns []string, where tops) (*denyList, error) {
-	list := &denyList{plainAt: make(map[string][]int), plainIn: make(map[string][]int)}
+	list := &denyList{plainAt: make(map[string][]int), plainIn: make(map[string][]int), named: make(map[string][]int)}
 	for _, pattern := range patterns {
 		text, allow := strings.CutPrefix(pattern, "!")
 		if !doublestar.ValidatePattern(text) || text == "" {
@@ -108,17 +136,29 @@ func compileDeny(patterns []string, where tops) (*denyList, error) {
 		}
 		list.add(text, allow, where)
 	}
-	list.prefix, list.baseHints = commonPrefix(list.rules), baseHints(list.rules)
+	list.names = hintsOf(list.rules)
 	return list, nil
 }
 
 // add appends the rules of one pattern. A trailing "/**" is dropped: denying a directory denies everything below it.
 func (l *denyList) add(text string, allow bool, where tops) {
 	text = strings.TrimRight(strings.TrimSuffix(text, "/**"), "/")
-	if base, anywhere := strings.CutPrefix(text, "**/"); anywhere && !strings.Contains(base, "/") {
-		l.rules = append(l.rules, denyRule{allow: allow, base: fold(base), plain: isPlain(base)})
-		l.index()
-		return
+	if name, anywhere := strings.CutPrefix(text, "**/"); anywhere {
+		r := denyRule{allow: allow}
+		if last := strings.LastIndexByte(name, '='); last > 0 {
+			if content, known := contentOf(name[last+1:]); known {
+				r.project, r.content, name = true, content, name[:last]
+			}
+		}
+		if dir, base := path.Split(name); dir == "" || r.project {
+			r.base, r.plain = fold(base), isPlain(base)
+			if dir != "" {
+				r.above = "/" + fold(strings.TrimSuffix(dir, "/"))
+			}
+			l.rules = append(l.rules, r)
+			l.index()
+			return
+		}
 	}
 	below := where.roots
 	switch rest, inHome := strings.CutPrefix(text, "~/"); {
@@ -157,44 +197,39 @@ func QuoteGlob(literal string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(literal)
 }
 
-// commonPrefix returns the common prefix of all bases; without bases, one that no name has.
-func commonPrefix(rules []denyRule) string {
-	prefix, first := "/", true
-	for _, r := range rules {
-		if r.base == "" || r.allow {
-			continue
+// denied says what the list says of exactly this folded path, in a folded root ("" for none).
+func (l *denyList) denied(folded, root string) (d denial) {
+	base := path.Base(folded)
+	lists := [4][]int{l.plainAt[folded], l.others}
+	if root != "" {
+		lists[2], lists[3] = l.named[base], l.wild
+	}
+	for {
+		first := -1
+		for i := range lists {
+			if len(lists[i]) > 0 && (first < 0 || lists[i][0] < lists[first][0]) {
+				first = i
+			}
 		}
-		literal, _, _ := strings.Cut(strings.NewReplacer("?", "*", "[", "*", "{", "*", `\`, "*").Replace(r.base), "*")
-		if first {
-			prefix, first = literal, false
+		if first < 0 {
+			return d
 		}
-		for !strings.HasPrefix(literal, prefix) {
-			prefix = prefix[:len(prefix)-1]
+		r := &l.rules[lists[first][0]]
+		lists[first] = lists[first][1:]
+		switch {
+		case r.allow && !d.denied, !r.allow && d.denied && d.content == 0, !r.matches(folded, base, root):
+		case r.allow:
+			d = denial{}
+		case d.denied && r.content != 0: // either content makes it a secret
+			d.content |= r.content
+		default:
+			d = denial{true, r.glob != "" || r.project, r.content}
 		}
 	}
-	return prefix
 }
 
-// denied says whether the list denies exactly this folded path, and whether it needs the names above it to do so: then
-// renaming one of them would take the secret out of the list.
-func (l *denyList) denied(folded string, inRoot bool) (denied, byPlace bool) {
-	base, plain, others := path.Base(folded), l.plainAt[folded], l.others
-	for len(plain)+len(others) > 0 {
-		var r *denyRule
-		if len(others) == 0 || len(plain) > 0 && plain[0] < others[0] {
-			r, plain = &l.rules[plain[0]], plain[1:]
-		} else {
-			r, others = &l.rules[others[0]], others[1:]
-		}
-		if r.allow == !denied || !r.matches(folded, base, inRoot, l.prefix) {
-			continue
-		}
-		denied, byPlace = !r.allow, r.glob != ""
-	}
-	return denied, byPlace
-}
-
-func (r denyRule) matches(folded, base string, inRoot bool, prefix string) bool {
+// matches reports whether the rule means a folded path with that base, in a root ("" for none).
+func (r *denyRule) matches(folded, base, root string) bool {
 	if r.glob != "" {
 		if r.plain {
 			return folded == r.glob
@@ -202,29 +237,31 @@ func (r denyRule) matches(folded, base string, inRoot bool, prefix string) bool 
 		ok, _ := doublestar.Match(r.glob, folded)
 		return ok
 	}
-	if !inRoot || !r.allow && !strings.HasPrefix(base, prefix) {
+	switch {
+	case root == "", r.plain && base != r.base:
 		return false
+	case !r.plain:
+		if ok, _ := doublestar.Match(r.base, base); !ok {
+			return false
+		}
 	}
-	if r.plain {
-		return base == r.base
-	}
-	ok, _ := doublestar.Match(r.base, base)
-	return ok
+	return strings.HasSuffix(path.Dir(folded), r.above) && !(r.project && besideProject(folded, root))
 }
 
 // taken says whether the list takes back, by its place, what it denies of exactly this path.
 func (l *denyList) taken(folded string) bool {
-	return slices.ContainsFunc(l.takers, func(i int) bool { return l.rules[i].matches(folded, "", true, "") })
+	return slices.ContainsFunc(l.takers, func(i int) bool { return l.rules[i].matches(folded, "", "") })
 }
 
 // covers reports whether the list denies the folded path or one of its parent directories, unless an exception matches nearer to
-// the path. root is the folded root that holds the path, "" for none.
-func (l *denyList) covers(folded, root string) bool {
-	for ; len(folded) > max(len(root), 1); folded = path.Dir(folded) {
-		if denied, _ := l.denied(folded, root != ""); denied {
+// the path. root is the folded root that holds the path, "" for none; holds says whether the file at the path has a content.
+func (l *denyList) covers(folded, root string, holds func(contents) bool) bool {
+	for at := folded; len(at) > max(len(root), 1); at = path.Dir(at) {
+		d := l.denied(at, root)
+		if d.denied && (d.content == 0 || at == folded && holds(d.content)) {
 			return true
 		}
-		if l.taken(folded) {
+		if l.taken(at) {
 			return false
 		}
 	}
@@ -281,9 +318,9 @@ func (l *denyList) plainBases() []string {
 // copied returns a list that can be added to.
 func (l *denyList) copied() *denyList {
 	c := *l
-	c.rules, c.others, c.takers = slices.Clone(l.rules), slices.Clone(l.others), slices.Clone(l.takers)
-	c.plainAt, c.plainIn = maps.Clone(l.plainAt), maps.Clone(l.plainIn)
-	for _, m := range []map[string][]int{c.plainAt, c.plainIn} {
+	c.rules, c.others, c.wild, c.takers = slices.Clone(l.rules), slices.Clone(l.others), slices.Clone(l.wild), slices.Clone(l.takers)
+	c.plainAt, c.plainIn, c.named = maps.Clone(l.plainAt), maps.Clone(l.plainIn), maps.Clone(l.named)
+	for _, m := range []map[string][]int{c.plainAt, c.plainIn, c.named} {
 		for key, at := range m {
 			m[key] = slices.Clip(at)
 		}
@@ -320,16 +357,50 @@ func hintOf(pattern string) hint {
 	return h
 }
 
-// baseHints returns the hints for names in any directory below a root. Exceptions are left out: they matter only where another rule
-// denied the name.
-func baseHints(rules []denyRule) []hint {
-	var hints []hint
+// nameHints are the hints for names in any directory below a root, by the first letter of the name.
+type nameHints struct {
+	by  ['z' + 1][]hint
+	any []hint // of patterns whose first letter is not known
+}
+
+// hintsOf returns the hints of all bases. Exceptions are left out: they matter only where another rule denied the name.
+func hintsOf(rules []denyRule) (n nameHints) {
 	for _, r := range rules {
-		if r.base != "" && !r.allow {
-			hints = append(hints, hintOf(r.base))
+		if r.base == "" || r.allow {
+			continue
+		}
+		if h := hintOf(r.base); h.prefix != "" && h.prefix[0] <= 'z' {
+			n.by[h.prefix[0]] = append(n.by[h.prefix[0]], h)
+		} else {
+			n.any = append(n.any, h)
 		}
 	}
-	return slices.Clip(hints)
+	return n
+}
+
+// mean reports whether a base may mean the name. It is a fast test that excludes most names.
+func (n *nameHints) mean(name string) bool {
+	if name == "" {
+		return false
+	}
+	c := lower(name[0])
+	if c >= utf8.RuneSelf {
+		return true
+	}
+	for i := range n.any {
+		if n.any[i].means(name) {
+			return true
+		}
+	}
+	if c > 'z' {
+		return false
+	}
+	for i := range n.by[c] {
+		if n.by[c][i].means(name) {
+			return true
+		}
+	}
+	return false
 }
 
 // wildcards begin the part of a pattern that is not literal.

@@ -69,7 +69,10 @@ func (b *builder) follow() {
 // the sandbox's own view decides, or a repository could hide the system from its own commands.
 func (b *builder) maskTarget(link string) {
 	place, kind, _ := b.tree.resolve(link)
+	content := b.m.deny.denied(fold(link), fold(b.tree.root(link))).content
 	switch {
+	case place != "" && content != 0 && !content.at(place):
+	case place == "" && content != 0: // what lies elsewhere is closed by itself, or the system's
 	case place == "":
 		b.maskOutside(link, true)
 	case b.tooWide(place):
@@ -275,7 +278,7 @@ func (b *builder) elsewhere() {
 		plain = append(plain, found...)
 	}
 	for _, file := range b.held.outside.remaining(b, plain) {
-		if denied, _ := b.m.deny.denied(fold(file), false); !denied {
+		if !b.m.deny.denied(fold(file), "").denied {
 			continue
 		}
 		if b.isFar(file) {

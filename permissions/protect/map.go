@@ -69,6 +69,7 @@ type Map struct {
 	blind   bool                // the walk missed directories: any may have existed
 	listed  int                 // entries that the walk looked at
 	deny    *denyList
+	looked  []string          // files whose content decides, and that hold no secret
 	secrets map[identity]Rule // files that must not be read under any name
 	stamps  []stamp
 	writes  []string // granted
@@ -146,8 +147,7 @@ func (m *Map) placed(entry Entry) bool {
 	if entry.Rule != Secret {
 		return true
 	}
-	_, byPlace := m.deny.denied(fold(entry.Path), true)
-	return byPlace
+	return m.deny.denied(fold(entry.Path), fold(rootOf(m.Roots, entry.Path))).byPlace
 }
 
 // SameSecrets reports whether Secret says the same of every file.
@@ -166,7 +166,7 @@ func (m *Map) Secret(file string, dev, ino uint64) (Rule, bool) {
 	if granted(m.reads, file) {
 		return "", false
 	}
-	if m.deny.covers(fold(file), fold(rootOf(m.Roots, file))) {
+	if m.deny.covers(fold(file), fold(rootOf(m.Roots, file)), func(c contents) bool { return c.at(file) }) {
 		return Secret, true
 	}
 	for _, entry := range m.Secrets {
@@ -176,6 +176,22 @@ func (m *Map) Secret(file string, dev, ino uint64) (Rule, bool) {
 	}
 	rule, ok := m.secrets[identity{dev, ino}]
 	return rule, ok && ino != 0
+}
+
+// Names says whether a file of that name may be a secret, whatever it holds now: the path alone is judged, as [Map.Secret] judges it where
+// content does not decide.
+func (m *Map) Names(file string) bool {
+	file = path.Clean(file)
+	return !granted(m.reads, file) && m.deny.covers(fold(file), fold(rootOf(m.Roots, file)), anyContent)
+}
+
+// MayBecome reports whether a name that was just made is a secret, or will be one once its content is written.
+func (m *Map) MayBecome(file string) bool {
+	if _, secret := m.Secret(file, 0, 0); secret || !m.Names(file) {
+		return secret
+	}
+	var stat unix.Stat_t
+	return unix.Lstat(file, &stat) == nil && kindOf(&stat) == File && stat.Size == 0
 }
 
 func granted(grants []string, file string) bool {

@@ -247,10 +247,11 @@ func (b *builder) recall() {
 			continue
 		}
 		kind := kindOf(&stat)
-		switch denied, _ := b.m.deny.denied(fold(e.Path), true); {
-		case e.Rule == Secret && denied && kind == Symlink:
+		switch d := b.m.deny.denied(fold(e.Path), fold(b.tree.root(e.Path))); {
+		case e.Rule == Secret && d.denied && kind == Symlink:
 			b.maskTarget(e.Path)
-		case e.Rule == Secret && denied:
+		case e.Rule == Secret && d.denied && d.content != 0 && !d.content.at(e.Path):
+		case e.Rule == Secret && d.denied:
 			b.mask(e.Path, &stat)
 		case e.Rule != Secret && e.Rule != Denied && !slices.ContainsFunc(b.m.inner, within(e.Path)):
 			b.seal(e.Path, e.Rule, kind)

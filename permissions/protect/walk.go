@@ -56,6 +56,7 @@ type walk struct {
 	first    []item
 	later    []item
 	visited  []string
+	heads    int // files that were looked into
 	children []child
 	buf      []byte
 }
@@ -203,9 +204,10 @@ func (w *walk) looksLikeGit() bool {
 // consider files one entry of the directory.
 func (w *walk) consider(it openDir, c child) {
 	next := item{area: it.area}
-	if c.kind == Dir || it.touched || strings.HasPrefix(c.folded, w.m.deny.prefix) {
+	if c.kind == Dir || it.touched || w.m.deny.names.mean(c.folded) {
 		next.path, next.folded = agenttool.Join(it.path, c.name), agenttool.Join(it.folded, c.folded)
-		if denied, _ := w.m.deny.denied(next.folded, true); denied && w.secret(next.path, c, it.fd) {
+		d := w.m.deny.denied(next.folded, fold(w.tree.root(next.path)))
+		if d.denied && (d.content == 0 || w.holds(next.path, c, it.fd, d.content)) && w.secret(next.path, c, it.fd) {
 			return
 		}
 	}

@@ -86,7 +86,7 @@ func (m *Snapshot) hideSecrets(scope agenttool.Scope, own []string) error {
 	}
 	m.known, m.Secrets = known, protect.DefaultReadDeny()
 	for _, glob := range m.Policy.Reading(agenttool.Allow) {
-		if known.Denies(strings.TrimSuffix(glob, "/**")) { // one that names a secret, and not one that covers it among others
+		if known.Names(strings.TrimSuffix(glob, "/**")) { // one that names a secret, and not one that covers it among others
 			m.Secrets = append(m.Secrets, "!"+glob)
 			if !strings.ContainsAny(glob, `*?[{\`) {
 				m.Revealed = append(m.Revealed, glob)
