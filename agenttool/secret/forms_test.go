@@ -113,3 +113,12 @@ func FuzzCommands(f *testing.F) {
 		Arguments(strings.Fields(text))
 	})
 }
+
+// TestWindowsAreRare: no literal is looked for where records have something else most of the time, such as between two strings.
+func TestWindowsAreRare(t *testing.T) {
+	for _, often := range []string{`","`, `":"`, `",[`, `":{`, "the", "ing"} {
+		for _, a := range all().m.windows[[3]byte([]byte(often))] {
+			t.Errorf("%q is looked for at each %q", a.literal, often)
+		}
+	}
+}

@@ -61,9 +61,10 @@ func rarest(literal string) (best int) {
 	return best
 }
 
-// frequent are the pairs of letters that are the most frequent in code and English.
+// frequent are the pairs that are the most frequent in code, English and records.
 const frequent = " ss rd wo sw ai ke er re es st on te in nt th or se an he en rr de et at ng ea ro it le ti ri tr co tt ad un al ed nc me ne il nd od ht ue tp ra if " +
-	"eq ns ur is ec lo ct am ni to tu li ve ot io ta nn rn ar os po sp fu ou ch ca qu oo pe ha ll us ie ce rt ut ts as ex fo pa ck ho ma el oc "
+	"eq ns ur is ec lo ct am ni to tu li ve ot io ta nn rn ar os po sp fu ou ch ca qu oo pe ha ll us ie ce rt ut ts as ex fo pa ck ho ma el oc " +
+	`", ," ": :" `
 
 // frequency is a rough measure of how often a pair of bytes occurs in text, code and JSON.
 func frequency(pair string) (weight int) {
