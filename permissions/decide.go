@@ -18,7 +18,7 @@ import (
 //   - toolhost's own files and settings are denied
 //   - deny rules deny
 //   - secrets are denied
-//   - a deny rule that may match an unknown part asks
+//   - a deny rule that may match an unknown part asks; where that part is code, not if the sandbox holds the rule
 //   - ask rules ask
 //   - calls about the session's own jobs, and calls that only read readable paths, are allowed
 //   - mode plan denies everything else
@@ -75,7 +75,13 @@ func (p Policy) verdict(r Request) verdict {
 	if path, ok := privatePath(f); ok {
 		return because(agenttool.Deny, kindSafety, path+" is toolhost's own state, which no call may touch").at(path)
 	}
-	denied, deny := p.set.forbidden(agenttool.Deny, r)
+	held := false
+	denied, deny := p.set.forbidden(agenttool.Deny, r, nil)
+	mayBeDenied := denied
+	if deny && denied.sure == maybe {
+		denied, deny = p.set.forbidden(agenttool.Deny, r, p.heldFor(&r))
+		held = !deny
+	}
 	if deny && denied.sure == surely {
 		return p.byRule(agenttool.Deny, denied)
 	}
@@ -89,7 +95,7 @@ func (p Policy) verdict(r Request) verdict {
 	if writesProtected && p.Mode == Bypass {
 		return p.protect(protected) // bypass never asks: the write is denied, whatever the rules say
 	}
-	if asked, ok := p.set.forbidden(agenttool.Ask, r); ok {
+	if asked, ok := p.set.forbidden(agenttool.Ask, r, nil); ok {
 		return p.byRule(agenttool.Ask, asked)
 	}
 	if f.OwnJobs == agenttool.Yes {
@@ -109,7 +115,11 @@ func (p Policy) verdict(r Request) verdict {
 	if v, ok := p.exposed(r); ok {
 		return v
 	}
-	return p.allowed(r)
+	v := p.allowed(r)
+	if held && v.leavesSandbox() {
+		return p.unsure(mayBeDenied)
+	}
+	return v
 }
 
 // exposed is the verdict of a command that could use what the sandbox cannot cover, whatever rules allow it.

@@ -17,8 +17,9 @@ type finding struct {
 }
 
 // forbidden returns the rule of a behaviour (deny or ask) that matches the call. A certain match comes before a possible one; among
-// equals the first rule wins. Every command that is mentioned counts, whether or not it would run.
-func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
+// equals the first rule wins. Every command that is mentioned counts, whether or not it would run. A rule that held
+// accepts, which may be nil, is not about code that may run besides the commands that are mentioned.
+func (s *ruleset) forbidden(b agenttool.Behavior, r Request, held func(*Rule) bool) (finding, bool) {
 	if s == nil {
 		return finding{rule: -1}, false
 	}
@@ -39,7 +40,7 @@ func (s *ruleset) forbidden(b agenttool.Behavior, r Request) (finding, bool) {
 	if r.RunsCode {
 		s.forbiddenWords(x, r.Facts, keep)
 		if b == agenttool.Deny {
-			s.forbiddenCode(x, r.Facts, keep)
+			s.forbiddenCode(x, r.Facts, held, keep)
 		}
 	}
 	s.forbiddenPaths(x, r, keep)
@@ -80,12 +81,21 @@ func (s *ruleset) forbiddenWords(x *ruleIndex, f *agenttool.Facts, keep func(fin
 }
 
 // forbiddenCode looks at the code that may run besides the commands that are mentioned: a rule that denies commands may match it. A
-// command that an allow rule names by its words is exempt: the user knows it.
-func (s *ruleset) forbiddenCode(x *ruleIndex, f *agenttool.Facts, keep func(finding)) {
+// command that an allow rule names by its words is exempt: the user knows it. So is code from the rules that held accepts, since the sandbox
+// holds them, unless it may run on another machine that the call names.
+func (s *ruleset) forbiddenCode(x *ruleIndex, f *agenttool.Facts, held func(*Rule) bool, keep func(finding)) {
 	if !x.speaksOfCommands() {
 		return
 	}
-	first := x.every()[0]
+	elsewhere := slices.ContainsFunc(f.Hosts, func(host string) bool { return !loopback(host) })
+	first := func(openWorld agenttool.Fact) (rule int, found bool) {
+		for _, i := range x.every() {
+			if held == nil || elsewhere && openWorld == agenttool.Yes || !held(&s.rules[i]) {
+				return i, true
+			}
+		}
+		return -1, false
+	}
 	ofParts := false
 	for n := range f.Parts {
 		part := &f.Parts[n]
@@ -93,13 +103,19 @@ func (s *ruleset) forbiddenCode(x *ruleIndex, f *agenttool.Facts, keep func(find
 			continue
 		}
 		ofParts = ofParts || part.MayRun == f.MayRun
-		if !s.allowsWords(f, part) {
-			keep(finding{rule: first, sure: maybe, why: part.MayRun})
+		if s.allowsWords(f, part) {
+			continue
+		}
+		if i, found := first(part.OpenWorld); found {
+			keep(finding{rule: i, sure: maybe, why: part.MayRun})
 			return
 		}
 	}
-	if f.MayRun != "" && !ofParts {
-		keep(finding{rule: first, sure: maybe, why: f.MayRun})
+	if f.MayRun == "" || ofParts {
+		return
+	}
+	if i, found := first(f.OpenWorld); found {
+		keep(finding{rule: i, sure: maybe, why: f.MayRun})
 	}
 }
 

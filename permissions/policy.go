@@ -48,6 +48,10 @@ type Policy struct {
 	// none.
 	Secret func(path string) bool
 
+	// Holds reports whether the sandbox keeps commands of the shell tool from running a program that a rule denies, whatever its arguments:
+	// such a rule does not ask about a command that may run the program. nil: it keeps them from none.
+	Holds func(program string) bool
+
 	set *ruleset
 }
 

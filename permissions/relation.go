@@ -85,7 +85,7 @@ func About(r Rule, workspace string) func(Request) bool {
 	r.Behavior = agenttool.Deny
 	set := compile([]Rule{r}, workspace)
 	return func(q Request) bool {
-		_, about := set.forbidden(agenttool.Deny, q)
+		_, about := set.forbidden(agenttool.Deny, q, nil)
 		return about
 	}
 }
@@ -103,7 +103,7 @@ func (p Policy) Forbids(grant string) (Rule, bool) {
 	case "host":
 		f.Hosts = []string{value}
 	}
-	found, ok := p.set.forbidden(agenttool.Deny, Request{Tool: "write", Facts: &f})
+	found, ok := p.set.forbidden(agenttool.Deny, Request{Tool: "write", Facts: &f}, nil)
 	if ok && found.sure == surely && !p.set.rules[found.rule].coversTool("write") {
 		return p.set.rules[found.rule], true
 	}

@@ -30,14 +30,14 @@ func (b breakdown) list(r Request) []agenttool.Subcommand {
 		}
 		part := &b.f.Parts[n]
 		s := agenttool.Subcommand{Argv: part.Argv, Line: part.Line, Column: part.Column, WrappedBy: part.WrappedBy}
-		b.fill(&s, n, part)
+		b.fill(&s, n, part, b.p.heldFor(&r))
 		list = append(list, s)
 	}
 	return list
 }
 
-// fill writes the decision about one simple command.
-func (b breakdown) fill(s *agenttool.Subcommand, n int, part *agenttool.Part) {
+// fill writes the decision about one simple command. held says which rules the sandbox of the call holds.
+func (b breakdown) fill(s *agenttool.Subcommand, n int, part *agenttool.Part, held func(*Rule) bool) {
 	p, v := b.p, b.v
 	if p.set != nil {
 		one := *part
@@ -46,7 +46,7 @@ func (b breakdown) fill(s *agenttool.Subcommand, n int, part *agenttool.Part) {
 		}
 		alone := agenttool.Facts{Dir: v.dir, Parts: []agenttool.Part{one}, Mentions: [][]string{}}
 		for _, forbids := range []agenttool.Behavior{agenttool.Deny, agenttool.Ask} {
-			if found, ok := p.set.forbidden(forbids, Request{Tool: "shell", RunsCode: true, Facts: &alone}); ok {
+			if found, ok := p.set.forbidden(forbids, Request{Tool: shellTool, RunsCode: true, Facts: &alone}, held); ok {
 				fallsUnder(s, &p.set.rules[found.rule], forbids, found.sure)
 				return
 			}

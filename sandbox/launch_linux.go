@@ -54,7 +54,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	plan.opened.read = view.readable(plan.c.Profile)
 	plan.writes = plan.writable()
 	p.unseen = hiddenFiles{
-		secrets: plan.names.granted.Secrets, home: view.home.Dir,
+		secrets: plan.names.granted.Secrets, denied: plan.c.Profile.Denied.Programs, home: view.home.Dir,
 		hides: func(path string) bool {
 			return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
 		},
@@ -138,7 +138,7 @@ func (p *Process) launch(made *plan) error {
 		made.s.scratch.start(made.s)
 	}
 	if made.level == Full { // before anything is covered: names that are replaced from now on are covered again
-		p.atEnd(made.s.watch.add(p, made.names, made.secrets()))
+		p.atEnd(made.s.watch.add(p, made.names, made.secrets(), made.denied))
 	}
 	files := slices.Concat([]*os.File{theirs, plan}, made.files())
 	handle, err := startPlanned(made, files)

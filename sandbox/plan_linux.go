@@ -22,8 +22,9 @@ type plan struct {
 	level Level // None for a command that is not confined, else the session's
 	names names
 	space
-	world   *world   // in which the command lives; nil: in a pid namespace of its own, or none
-	network []string // variables that lead to the proxy
+	world   *world     // in which the command lives; nil: in a pid namespace of its own, or none
+	network []string   // variables that lead to the proxy
+	denied  []covering // of programs that rules deny whole
 	outerWall
 }
 
@@ -159,6 +160,7 @@ func (p *plan) view() {
 	p.layout.mount(&p.Plan)
 	p.pinHidden()
 	p.protect()
+	p.hideDenied()
 	for _, path := range append(p.s.view.ownDirs(), p.s.view.masked...) {
 		if p.layout.visible(path) {
 			p.mask(path)

@@ -89,6 +89,7 @@ type ending struct {
 // hiddenFiles are the files that the sandbox keeps from a command.
 type hiddenFiles struct {
 	secrets []protect.Entry        // masked ones
+	denied  []DeniedProgram        // hidden ones
 	home    string                 // the user's home directory
 	hides   func(path string) bool // whether a file of a home directory is not shown; nil: all are
 
@@ -205,7 +206,8 @@ func (p *Process) Explain(f Failure) (hints []Violation, likely []string) {
 	if p.judge != nil {
 		kept = &p.judge.kept
 	}
-	hints = append(hintsOfSecrets(f.Stderr, p.unseen.secrets), hintsOf(f.Stderr, f.Dir, kept)...)
+	hints = append(hintsOfDenied(f.Stderr, p.unseen.denied), hintsOfSecrets(f.Stderr, p.unseen.secrets)...)
+	hints = append(hints, hintsOf(f.Stderr, f.Dir, kept)...)
 	for i, v := range hints {
 		if v.Wall == FileSystem && p.unseen.replacedByGit != nil && p.unseen.replacedByGit(v.Path) {
 			hints[i].Grant, hints[i].Rule = "", replacedByGit

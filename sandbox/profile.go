@@ -35,6 +35,8 @@ type Profile struct {
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 	Public []string // the same, but for private addresses to which they lead
 
+	Denied Denied // programs that rules keep this command from running
+
 	// Loopback gives a ReadOnly command the network of the session, with the servers of other commands and no hosts. It
 	// counts at level Full only.
 	Loopback bool

@@ -31,6 +31,7 @@ type Session struct {
 	layers layers
 
 	configs  configs
+	programs Programs
 	goCache  sync.Once // makes the directories of go's build cache
 	holders  holders
 	filters  filters

@@ -34,6 +34,7 @@ const (
 	FileSystem    Wall = "file_system"    // a place that is read-only or masked
 	NoNetwork     Wall = "network"        // there is no network
 	Bound         Wall = "bound"          // a bound on processes, memory or scratch
+	DeniedCommand Wall = "denied_command" // starting a program that a rule denies
 )
 
 // replacedByGit is the rule of a violation at a configuration file of git in the home directory.
@@ -105,6 +106,8 @@ func (v Violation) String() string {
 		fmt.Fprintf(&b, "%s, which other programs run or obey, %s", what, v.Detail)
 	case Bound:
 		fmt.Fprintf(&b, "the sandbox ended the command: %s", v.Detail)
+	case DeniedCommand:
+		fmt.Fprintf(&b, "the sandbox kept the command from running %s, which is denied by %s", what, v.Rule)
 	case NoNetwork:
 		b.WriteString("the sandbox has no network of its own")
 		if what != "" {

@@ -29,8 +29,8 @@ type processWatch struct {
 
 // add watches the covered names of a process until leave is called. If the kernel has no more watches, replaced names
 // stay open until the command ends, and that is reported.
-func (w *watch) add(p *Process, n names, secrets []protect.Entry) (leave func()) {
-	var covered []covering
+func (w *watch) add(p *Process, n names, secrets []protect.Entry, others []covering) (leave func()) {
+	covered := slices.Clone(others)
 	for _, e := range secrets {
 		covered = append(covered, covering{e.Path, enter.Mask})
 	}

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
+	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/permissions"
 )
 
 // readersWorkspace is a judge whose workspace is a repository with the files that the lines of readers.txt name.
-func readersWorkspace(t *testing.T) *judge {
+func readersWorkspace(t *testing.T, flags policy.Flags) *judge {
 	t.Helper()
-	j := newJudge(t, permissions.Default)
+	j := newJudgeOf(t, flags)
 	files := map[string]string{"a.json": "{}\n", "list.txt": "a.go\nb.go\n", "a.py": "print(1)\n", "a.c": "int main(){}\n", "x.md": "# x\n"}
 	for _, name := range strings.Fields("a.go b.go sub/a.go cmd/x/main.go internal/a.go a.txt b.txt") {
 		files[name] = "package main\n"
@@ -43,7 +44,7 @@ func readersWorkspace(t *testing.T) *judge {
 
 // TestReadersDoNotAsk: no line of everyday reading asks, and none of its neighbours that may do more runs unasked.
 func TestReadersDoNotAsk(t *testing.T) {
-	j := readersWorkspace(t)
+	j := readersWorkspace(t, policy.Flags{Mode: string(permissions.Default)})
 	for _, table := range []struct {
 		file  string
 		least int

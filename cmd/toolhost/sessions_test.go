@@ -40,6 +40,11 @@ type judge struct {
 // newJudge makes one for sessions whose sandbox holds everything.
 func newJudge(t testing.TB, mode permissions.Mode, rules ...string) *judge {
 	t.Helper()
+	return newJudgeOf(t, policy.Flags{Mode: string(mode), Allow: rules})
+}
+
+func newJudgeOf(t testing.TB, flags policy.Flags) *judge {
+	t.Helper()
 	base := deciderDir(t)
 	for _, dir := range []string{"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"} {
 		path := filepath.Join(base, dir)
@@ -50,7 +55,7 @@ func newJudge(t testing.TB, mode permissions.Mode, rules ...string) *judge {
 	}
 	ws := filepath.Join(base, "project")
 	furnishSession(t, ws)
-	s, err := session.NewChecker(session.Options{Workspace: ws, Policy: policy.Flags{Mode: string(mode), Allow: rules}, Log: logLine}, sandbox.Full)
+	s, err := session.NewChecker(session.Options{Workspace: ws, Policy: flags, Log: logLine}, sandbox.Full)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,14 @@ func (c *call) profile() sandbox.Profile {
 	case c.tool.o.Sandbox == nil || c.grants.Unconfined:
 		return sandbox.Profile{Access: sandbox.Unconfined}
 	case c.facts.ReadOnly == agenttool.Yes && c.facts.OpenWorld == agenttool.No && c.grants.Empty():
-		return sandbox.Profile{Access: sandbox.ReadOnly, Read: c.shown(), Loopback: len(c.facts.Hosts) > 0, Observes: c.facts.ObservesHost == agenttool.Yes}
+		return sandbox.Profile{
+			Access: sandbox.ReadOnly, Read: c.shown(), Loopback: len(c.facts.Hosts) > 0, Observes: c.facts.ObservesHost == agenttool.Yes, Denied: c.denied(),
+		}
 	}
 	p := sandbox.Profile{
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal, Read: c.shown(),
 		Hosts: c.grants.Hosts, Public: sandbox.Public(c.facts.Hosts), Unseal: c.grants.Write,
+		Denied: c.denied(),
 	}
 	for _, w := range c.facts.Writes { // the decision listed them
 		if w.Follows {
@@ -34,6 +37,14 @@ func (c *call) profile() sandbox.Profile {
 		}
 	}
 	return p
+}
+
+// denied returns the programs that rules keep every command from running.
+func (c *call) denied() sandbox.Denied {
+	if c.tool.o.Denied == nil {
+		return sandbox.Denied{}
+	}
+	return c.tool.o.Denied()
 }
 
 // shown returns the places outside the workspace that the decision listed as reads, and those that rules let every command read. A directory

@@ -29,13 +29,14 @@ type Options struct {
 
 // Session is the part of a session that commands run in.
 type Session struct {
-	Jobs       *job.Jobs        // of this host; nil to describe the tools only
-	Sandbox    *sandbox.Session // of this host; nil: commands run without a sandbox
-	Unconfined func()           // called before a command runs unconfined; may be nil
-	Shown      func() []string  // directories outside of the workspace that every command may read; nil: none
-	Made       func() []string  // directories outside of the workspace that the session made; nil: none
-	Keep       *keep.Store      // copies what commands destroy, where that is known and not too much; nil: nothing is copied
-	Refuse     error            // the reason why no command may run: the machine's sandbox is weaker than required; nil: none
+	Jobs       *job.Jobs             // of this host; nil to describe the tools only
+	Sandbox    *sandbox.Session      // of this host; nil: commands run without a sandbox
+	Unconfined func()                // called before a command runs unconfined; may be nil
+	Shown      func() []string       // directories outside of the workspace that every command may read; nil: none
+	Made       func() []string       // directories outside of the workspace that the session made; nil: none
+	Denied     func() sandbox.Denied // programs that rules keep every command from running; nil: none
+	Keep       *keep.Store           // copies what commands destroy, where that is known and not too much; nil: nothing is copied
+	Refuse     error                 // the reason why no command may run: the machine's sandbox is weaker than required; nil: none
 }
 
 const (

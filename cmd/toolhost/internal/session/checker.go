@@ -43,6 +43,10 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 		w.ShowNew("/tmp", filepath.Join(dirs.Target(state), "scratch", "new"), confine.Shown()...)
 		w.ShowNew("/var/tmp", filepath.Join(dirs.Target(state), "scratch", "new-var"), confine.Shown()...)
 	}
+	programs := &sandbox.Programs{}
+	p.Holds = func(program string) bool {
+		return programs.Holds(program, level, l.scope.Roots, append(os.Environ(), l.environ()...))
+	}
 	for _, warning := range l.warnings {
 		o.Log(visible.Text(warning))
 	}

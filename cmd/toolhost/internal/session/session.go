@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,6 +135,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 			Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Keep: s.live.copies(s.Store.Path() != ""),
 			Unconfined: func() { s.unconfined.Store(true) },
 			Shown:      func() []string { return s.Host.Policy().Shown() }, Made: func() []string { return s.Host.Made() },
+			Denied: func() sandbox.Denied { return deniedBy(s.Host.Policy()) },
 		},
 		Files: files.Options{
 			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing, Stage: s.Sandbox.Stage,
@@ -276,7 +278,32 @@ func indexMode(read *settings.Settings) engine.Mode {
 func (s *Session) policy() permissions.Policy {
 	p := s.live.snapshot().Policy
 	p.Confines, p.Uncovered = s.Sandbox.Level == sandbox.Full, s.Sandbox.Uncovered
+	p.Holds = func(program string) bool {
+		return s.Sandbox.Session != nil && s.Sandbox.Session.Holds(program, append(os.Environ(), s.live.environ()...))
+	}
 	return p
+}
+
+// deniedBy are the programs that the rules of a policy keep every command from running.
+func deniedBy(p permissions.Policy) (denied sandbox.Denied) {
+	commands := p.DeniedCommands()
+	for i := range commands {
+		if program := commands[i].Program; program != "" {
+			denied.Programs = append(denied.Programs, sandbox.DeniedProgram{Name: program, Rule: commands[i].Rule})
+		} else {
+			denied.Arguments = true
+		}
+	}
+	if len(commands) > 0 {
+		denied.Denies = func(argv []string) (rule string, is bool) {
+			i := slices.IndexFunc(commands, func(d permissions.DeniedCommand) bool { return d.Denies(argv) })
+			if i < 0 {
+				return "", false
+			}
+			return commands[i].Rule, true
+		}
+	}
+	return denied
 }
 
 // personTools are the tools that a person can call at the socket.
