@@ -70,6 +70,7 @@ type reports struct {
 type protection struct {
 	names      *protect.Map
 	namesInUse *sync.RWMutex // by the supervisors of the session's commands
+	room       *notify.Room  // of the session
 }
 
 // findings are traces of the command.

@@ -67,7 +67,7 @@ func (p *Process) guard(plan *plan) (err error) {
 		return nil
 	}
 	p.judge = &judge{
-		protection: protection{names: plan.names.granted, namesInUse: &plan.s.namesInUse},
+		protection: protection{names: plan.names.granted, namesInUse: &plan.s.namesInUse, room: &plan.s.room},
 		writable:   writable{open: plan.writes, mounts: plan.s.level == Full, gits: plan.opened.gits(), caches: plan.s.layers.mounted()},
 		decision:   decision{approved: plan.c.Profile.Unseal, removed: plan.c.Profile.Remove},
 		lending:    lending{loans: loans, removals: removals},

@@ -1,9 +1,13 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 )
 
 // TestProcessRoom: the group that leaves least counts, in both versions; what cannot be read bounds nothing.
@@ -60,5 +64,49 @@ func TestPidsGroup(t *testing.T) {
 		if got, _ := os.ReadFile(filepath.Join(g.dir, name)); string(got) != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+}
+
+// TestWaitsTakeNoThreads: commands that open pipes which nobody reads, and connect to sockets which nobody accepts from, cost the host neither a
+// thread nor a descriptor each.
+func TestWaitsTakeNoThreads(t *testing.T) {
+	needs(t, "python3")
+	b := newBench(t, nil)
+	b.run(t, Workspace, "touch warm")
+	ours := func() (threads, files int) {
+		status, _ := os.ReadFile("/proc/self/status")
+		_, rest, _ := strings.Cut(string(status), "\nThreads:\t")
+		line, _, _ := strings.Cut(rest, "\n")
+		threads, _ = strconv.Atoi(line)
+		open, _ := os.ReadDir("/proc/self/fd")
+		return threads, len(open)
+	}
+	threads, files := ours()
+	const jobs, each = 5, 120
+	for i := range jobs {
+		p := b.start(t, Profile{Access: Workspace}, fmt.Sprintf(`exec python3 -c '
+import os, socket, threading
+os.mkfifo("p%[1]d"); s = socket.socket(socket.AF_UNIX); s.bind("s%[1]d"); s.listen(0)
+def attempt():
+    try: os.open("p%[1]d", os.O_WRONLY)
+    except OSError: pass
+    try: socket.socket(socket.AF_UNIX).connect("s%[1]d")
+    except OSError: pass
+for i in range(%[2]d):
+    threading.Thread(target=attempt).start()
+    if i %% 2: threading.Thread(target=lambda: socket.socket(socket.AF_UNIX).connect("s%[1]d")).start()
+open("up%[1]d", "w")'`, i, each))
+		defer p.Kill()
+		b.await(t, fmt.Sprint("up", i))
+	}
+	time.Sleep(200 * time.Millisecond)
+	moreThreads, moreFiles := ours()
+	t.Logf("%d calls that wait: %d more threads, %d more files", jobs*each, moreThreads-threads, moreFiles-files)
+	if moreThreads-threads > 120 || moreFiles-files > 700 {
+		t.Errorf("%d threads more, %d files more", moreThreads-threads, moreFiles-files)
+	}
+	b.write(t, "read", "")
+	if r := b.run(t, Workspace, "mkfifo q; (echo through > q &) ; cat q; touch made"); r.err != nil {
+		t.Errorf("then nothing runs: %+v", r)
 	}
 }

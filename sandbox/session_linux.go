@@ -13,6 +13,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/permissions/protect"
+	"toolhost/sandbox/notify"
 )
 
 // Session is the sandbox of one host process: a scratch that its commands share, a loopback that they share, and the
@@ -45,6 +46,7 @@ type Session struct {
 	toldTemporary atomic.Bool // a command's result said that it wrote in the session's /tmp what looks like the user's
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
+	room       notify.Room  // for them
 }
 
 // Open checks the parts of a session's sandbox. It makes nothing, and starts no process: see [Session.Make].

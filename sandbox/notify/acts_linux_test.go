@@ -261,7 +261,7 @@ func TestWaitingOpenIsGivenUp(t *testing.T) {
 			t.Fatal(errno)
 		}
 		s.send("writer sub/pipe")
-		for s.listener.waits.count() == 0 {
+		for s.listener.judges.Room.waits.count() == 0 {
 			unix.Nanosleep(&unix.Timespec{Nsec: 1e6}, nil)
 		}
 		_ = s.cmd.Process.Kill()
@@ -278,5 +278,5 @@ func TestWaitingOpenIsGivenUp(t *testing.T) {
 func (ws *waits) count() int {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	return ws.waiting
+	return len(ws.waiting)
 }

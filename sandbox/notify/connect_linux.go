@@ -8,12 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of one listener. A connect takes a thread while it blocks, as one does to a local socket whose backlog is full;
+// maxWaiting bounds one listener. A connect takes a thread while it blocks, as one does to a local socket whose backlog is full;
 // those that find all threads taken wait, and from some number on fail.
-const (
-	maxConnecting = 32
-	maxWaiting    = 512
-)
+const maxWaiting = 512
 
 // recheck is how often a connect that blocks is looked at: whether its caller still waits.
 const recheck = 250 * time.Millisecond
@@ -42,7 +39,7 @@ func (c *connects) begin(next connecting) error {
 	defer c.mu.Unlock()
 	switch {
 	case c.ended:
-	case c.workers < maxConnecting:
+	case c.workers == 0, c.l.judges.Room.takeThread():
 		c.workers++
 		c.all.Go(func() { c.work(next) }) // ends when nothing waits, or by end
 	case len(c.waiting) < maxWaiting:
@@ -64,7 +61,9 @@ func (c *connects) next() (next connecting, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.ended || len(c.waiting) == 0 {
-		c.workers--
+		if c.workers--; c.workers > 0 {
+			c.l.judges.Room.giveThread()
+		}
 		return next, false
 	}
 	next, c.waiting = c.waiting[0], c.waiting[1:]

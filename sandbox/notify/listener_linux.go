@@ -30,7 +30,6 @@ type Listener struct {
 // helpers serve the calls of a listener, and hold those that wait.
 type helpers struct {
 	workers  workers
-	waits    waits
 	pauses   pauses
 	connects connects
 }
@@ -70,7 +69,10 @@ func Serve(fd int, judges Judges) (*Listener, error) {
 		l.judges.Names = new(sync.RWMutex)
 	}
 	l.connects = connects{l: l, running: map[*dial]struct{}{}}
-	l.workers.l, l.waits.l, l.waits.stop = l, l, make(chan struct{})
+	if l.judges.Room == nil {
+		l.judges.Room = new(Room)
+	}
+	l.workers.l = l
 	l.pauses.init(l)
 	go l.serve() // ends by Close or with the last task; done tells
 	return l, nil
@@ -103,7 +105,7 @@ func (l *Listener) serve() {
 	defer close(l.done)
 	defer l.root.forget()
 	defer l.connects.end()
-	defer l.waits.end()
+	defer l.judges.Room.waits.end(l)
 	defer l.pauses.end()
 	defer l.file.Close()
 	var err error
@@ -211,7 +213,7 @@ func (l *Listener) do(r *request) error {
 	case gone:
 		return nil
 	case later:
-		return l.waits.begin(r)
+		return l.judges.Room.waits.begin(r)
 	case paused:
 		return l.pauses.begin(r)
 	case 0:

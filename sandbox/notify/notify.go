@@ -115,6 +115,8 @@ type Judges struct {
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex
+	// Room bounds threads and waiting calls. Listeners of one session share one; nil stands for one of the listener's own.
+	Room *Room
 }
 
 // Directed is a call that acts on a process or thread that it names by a number of the caller's pid namespace. All that the verdict

@@ -1,82 +1,110 @@
 package notify
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of opens that wait for the other end of a pipe: how many of one listener, and the time between two looks.
+// Bounds of opens that wait for the other end of a pipe: how many of one session, how many of one command whatever the others have, and the time
+// between two looks.
 const (
 	maxWaits     = 256
+	keptWaits    = 16
 	shortestLook = time.Millisecond
 	longestLook  = 50 * time.Millisecond
 )
 
-// waits are the opens of a listener that cannot be done yet.
+// waits are the opens of a session that cannot be done yet. One thread, which is there while any waits, tries them in turn.
 type waits struct {
-	l    *Listener
-	stop chan struct{}
-
 	mu      sync.Mutex
-	waiting int
-	all     sync.WaitGroup
+	waiting []*request
+	looking bool
+	added   bool // since the last look
 }
 
-// begin waits until a pipe can be opened. It does not block itself.
+// begin has a call wait until its pipe can be opened. It does not block itself.
 func (ws *waits) begin(r *request) error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	if ws.waiting >= maxWaits {
-		return ws.l.answer(r.n, Verdict(unix.EAGAIN))
+	own := 0
+	for _, other := range ws.waiting {
+		if other.l == r.l {
+			own++
+		}
 	}
-	ws.waiting++
+	if len(ws.waiting) >= maxWaits && own >= keptWaits {
+		return r.l.answer(r.n, Verdict(unix.EAGAIN))
+	}
 	waiting := &request{source: source{l: r.l, n: r.n, from: newCaller(r.n)}, call: r.call, arguments: arguments{flags: r.flags}, openedFile: openedFile{fd: -1}, pausing: pausing{waits: r.waits}}
 	r.waits = -1
-	ws.all.Go(func() { // ends when it can be opened, when the caller has gone, or by end
-		waiting.w = newWorker()
-		ws.wait(waiting)
-		ws.mu.Lock()
-		ws.waiting--
-		ws.mu.Unlock()
-	})
+	ws.waiting, ws.added = append(ws.waiting, waiting), true
+	if !ws.looking {
+		ws.looking = true
+		go ws.look() // ends when none waits, as after the end of their listeners
+	}
 	return nil
 }
 
-// end gives up all that waits.
-func (ws *waits) end() {
-	close(ws.stop)
-	ws.all.Wait()
+// end gives up all that waits of a listener.
+func (ws *waits) end(l *Listener) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.waiting = slices.DeleteFunc(ws.waiting, func(r *request) bool {
+		if r.l == l {
+			r.leave()
+		}
+		return r.l == l
+	})
 }
 
-// wait tries again and again to open the very thing that was judged.
-func (ws *waits) wait(r *request) {
-	defer r.leave()
-	const naming = unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+// look tries again and again what waits. The less happens, the more seldom it looks.
+func (ws *waits) look() {
+	w := newWorker()
 	for pause := shortestLook; ; pause = min(2*pause, longestLook) {
-		select {
-		case <-ws.stop:
-			return
-		case <-time.After(pause):
+		time.Sleep(pause)
+		ws.mu.Lock()
+		if ws.added {
+			pause, ws.added = shortestLook, false
 		}
-		if !r.l.valid(r.n.id) {
-			return
-		}
-		fd, err := unix.Open(atProc(r.waits), (r.flags|ourFlags)&^naming, 0)
-		switch err {
-		case unix.ENXIO, unix.EWOULDBLOCK:
-			continue
-		case nil:
-			r.fd = fd
-			if errno := r.unblock(); errno != 0 {
-				_ = r.l.answer(r.n, Verdict(errno))
-				return
+		ws.waiting = slices.DeleteFunc(ws.waiting, func(r *request) bool {
+			r.w = w
+			if !r.opensNow() {
+				return false
 			}
-			_ = r.give() // an error ends the listener, and the next receive returns it
+			r.leave()
+			return true
+		})
+		if len(ws.waiting) == 0 {
+			ws.looking = false
+			ws.mu.Unlock()
 			return
 		}
-		_ = r.l.answer(r.n, Verdict(errnoOf(err)))
-		return
+		ws.mu.Unlock()
 	}
+}
+
+// opensNow tries to open the very thing that was judged. It reports whether the wait is over: the call was answered, or its caller has gone.
+func (r *request) opensNow() bool {
+	const naming = unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
+	if !r.l.valid(r.n.id) {
+		return true
+	}
+	fd, err := unix.Open(atProc(r.waits), (r.flags|ourFlags)&^naming, 0)
+	switch err {
+	case unix.ENXIO, unix.EWOULDBLOCK:
+		return false
+	case nil:
+		r.fd = fd
+		if errno := r.unblock(); errno != 0 {
+			_ = r.l.answer(r.n, Verdict(errno))
+		} else {
+			_ = r.give() // an error ends the listener, and the next receive returns it
+		}
+		return true
+	}
+	_ = r.l.answer(r.n, Verdict(errnoOf(err)))
+	return true
 }

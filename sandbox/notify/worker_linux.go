@@ -97,7 +97,7 @@ func (ws *workers) start(first *notification, failed chan<- error) {
 		return
 	default:
 	}
-	if ws.running >= maxWorkers {
+	if ws.running >= maxWorkers || ws.running > 0 && !ws.l.judges.Room.takeThread() {
 		return
 	}
 	ws.running++
@@ -109,6 +109,8 @@ func (ws *workers) start(first *notification, failed chan<- error) {
 		defer ws.mu.Unlock()
 		if ws.running--; ws.running == 0 {
 			close(ws.empty)
+		} else {
+			ws.l.judges.Room.giveThread()
 		}
 	}()
 }
