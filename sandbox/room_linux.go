@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +20,8 @@ type processReserve struct {
 
 	mu       sync.Mutex
 	measured bool // the fields below are set
-	most     int  // processes that all commands together may have, threads included; 0: no group above the host bounds them
+	most     int  // processes that all commands together may have, threads included; 0: nothing bounds the host's
+	ofUser   int  // processes that the user may have while commands start more, with those that are not the session's; 0: as many as the kernel lets
 }
 
 // The threads of a host at rest, those that it has beyond the ones that wait inside the kernel, and those that do so for one command.
@@ -39,7 +41,11 @@ func (r *processReserve) reserve(commands int) {
 	}
 	if !r.measured {
 		r.measured = true
-		r.most = commandRoom(processRoom())
+		room, used := roomOfUser()
+		r.most = commandRoom(min(processRoom(), room))
+		if room < unlimited {
+			r.ofUser = used + r.most
+		}
 	}
 }
 
@@ -74,11 +80,16 @@ func commandRoom(room int) int {
 	return max(room-max(room/4, min(room/3, kept)), 1)
 }
 
-// processLimit is RLIMIT_NPROC of a command. Within namespaces of its own, the kernel counts the processes of the session alone.
+// processLimit is RLIMIT_NPROC of a command. Within namespaces of its own, the kernel counts the processes of the session alone, and without them all
+// of the user.
 func (r *processReserve) processLimit(level Level, bound int) Limit {
 	most := maxProcesses
 	if level == Full {
 		most = tighter(most, r.ofSession(bound))
+	} else {
+		r.mu.Lock()
+		most = tighter(most, r.ofUser)
+		r.mu.Unlock()
 	}
 	return Limit{unix.RLIMIT_NPROC, uint64(most), uint64(most)}
 }
@@ -116,6 +127,37 @@ const (
 
 // unlimited is more processes than a machine has.
 const unlimited = 1 << 30
+
+// roomOfUser returns how many more processes and threads the limit of the user leaves, and how many there are. A limit that is far above what commands
+// may have is none, and so is one of root, whom the kernel does not hold to it.
+func roomOfUser() (room, used int) {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur > 2*defaultProcesses || isExempt() {
+		return unlimited, 0
+	}
+	used = tasksOf(os.Getuid())
+	return max(int(limit.Cur)-used, 0), used
+}
+
+// isExempt reports whether the process has root's number outside of every user namespace.
+func isExempt() bool {
+	uids, err := os.ReadFile("/proc/self/uid_map")
+	return os.Getuid() == 0 && err == nil && slices.Equal(strings.Fields(string(uids)), []string{"0", "0", "4294967295"})
+}
+
+// tasksOf counts the processes and threads of a user, as far as they show here.
+func tasksOf(uid int) (tasks int) {
+	processes, _ := os.ReadDir("/proc")
+	for _, p := range processes {
+		var st unix.Stat_t
+		dir := "/proc/" + p.Name()
+		if _, err := strconv.Atoi(p.Name()); err != nil || unix.Stat(dir+"/task", &st) != nil || int(st.Uid) != uid {
+			continue
+		}
+		tasks += max(int(st.Nlink)-2, 1) // a directory for each thread
+	}
+	return tasks
+}
 
 // processRoom returns how many more processes and threads the control groups above this process leave, of either version.
 func processRoom() int {

@@ -110,3 +110,15 @@ open("up%[1]d", "w")'`, i, each))
 		t.Errorf("then nothing runs: %+v", r)
 	}
 }
+
+// TestTasksOfUser: the processes of the test's user are counted with their threads.
+func TestTasksOfUser(t *testing.T) {
+	before := tasksOf(os.Getuid())
+	startThreads(countThreads() + 20)
+	if after := tasksOf(os.Getuid()); before < 1 || after < before+10 {
+		t.Errorf("%d tasks before twenty threads, %d after", before, after)
+	}
+	if n := tasksOf(1<<31 - 7); n != 0 {
+		t.Errorf("%d tasks of nobody", n)
+	}
+}

@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -21,6 +24,9 @@ func trySetup(t *testing.T, r *escapeTools) {
 		t.Run(who.name+" calls", func(t *testing.T) { t.Parallel(); missingCalls(r.attempt(t, who, sandbox.Full)) })
 		t.Run(who.name+" descriptors", func(t *testing.T) { t.Parallel(); fewDescriptors(r.attempt(t, who, sandbox.Full)) })
 		t.Run(who.name+" disk", func(t *testing.T) { t.Parallel(); noDisk(r.attempt(t, who, sandbox.Full)) })
+		for _, level := range watched {
+			t.Run(who.name+" processes "+string(level), func(t *testing.T) { fewProcesses(r.attempt(t, who, level)) }) // one at a time: they count each other's
+		}
 		t.Run(who.name+" levels", func(t *testing.T) { t.Parallel(); lowLevels(r.attempt(t, who, sandbox.Full)) })
 	}
 }
@@ -188,4 +194,44 @@ func lowLevels(a *escapeAttempt) {
 	if code == 0 || exists(a, "ws/mark") {
 		a.t.Errorf("without a sandbox the shell tool ran:\n%s", call)
 	}
+}
+
+// fewProcesses starts processes until the kernel refuses more, where the user may have few. The host needs some itself: it answers, and the next call runs.
+func fewProcesses(a *escapeAttempt) {
+	if a.who.root() {
+		a.t.Skip("the kernel holds root to no limit")
+	}
+	a.who = account{name: "few", id: &syscall.Credential{Uid: escapeUser + 1, Gid: escapeUser + 1}} // whose processes no other test counts
+	for _, path := range []string{a.dir, a.ws, a.home, a.run, a.path("ws/file")} {
+		a.own(path)
+	}
+	a.stateAt(a.path("state"))
+	a.under = []string{"bash", "-c", `ulimit -u 300; exec "$@"`, "bash"}
+	bomb := `perl -e '$SIG{CHLD} = "IGNORE"; for (1 .. 800) { my $p = fork; if (!defined $p) { $refused++; select undef, undef, undef, .005 }
+		elsif (!$p) { sleep 4; exit } } print "refused ", $refused > 0 ? "some" : "none", "\n"'; echo well`
+	h := approvalsTalker{a.serving(false, "--allow", "Shell(bash bomb.sh)", "--allow", "Shell(echo *)").confinedBy()}
+	a.write("ws/bomb.sh", bomb)
+	bounded := func(said string) bool { // by the kernel, by the sandbox, or for the next call
+		return slices.ContainsFunc([]string{"refused some", "ended by SIGKILL", "no more processes may be started"}, func(word string) bool { return strings.Contains(said, word) })
+	}
+	for range 3 {
+		if said := h.says("bash bomb.sh"); !bounded(said) {
+			a.t.Fatalf("%s: %s", a.level, said)
+		}
+	}
+	said := ""
+	for limit := time.Now().Add(20 * time.Second); !strings.Contains(said, "after") && time.Now().Before(limit); {
+		said = h.says("echo after")
+	}
+	if !strings.Contains(said, "after") {
+		a.t.Errorf("%s: %s", a.level, said)
+	}
+}
+
+// approvalsTalker makes calls of which only what they say matters.
+type approvalsTalker struct{ *approvalsHost }
+
+func (h approvalsTalker) says(command string) string {
+	r := h.shell(command).result()
+	return r.says() + r.view().Stdout
 }

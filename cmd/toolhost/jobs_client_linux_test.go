@@ -264,6 +264,7 @@ func (a *escapeAttempt) serveCommand(flags ...string) *exec.Cmd {
 	if lack := lacks[a.level]; lack != "" {
 		argv = append([]string{a.probe, "without", lack}, argv...)
 	}
+	argv = append(slices.Clone(a.under), argv...)
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Dir, cmd.Env = a.ws, a.env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: a.who.id, Setsid: true}
