@@ -241,11 +241,24 @@ func (r *denyRule) matches(folded, base, root string) bool {
 	case root == "", r.plain && base != r.base:
 		return false
 	case !r.plain:
+		if endsDiffer(r.base, base) {
+			return false
+		}
 		if ok, _ := doublestar.Match(r.base, base); !ok {
 			return false
 		}
 	}
 	return strings.HasSuffix(path.Dir(folded), r.above) && !(r.project && besideProject(folded, root))
+}
+
+// endsDiffer reports whether a folded pattern cannot match a name, as they begin or end otherwise. It is a fast test that excludes most
+// names.
+func endsDiffer(pattern, name string) bool {
+	if name == "" || pattern == "" {
+		return false
+	}
+	end, last := pattern[len(pattern)-1], name[len(name)-1]
+	return !opaque(rune(pattern[0])) && pattern[0] != name[0] || !opaque(rune(end)) && end != last
 }
 
 // taken says whether the list takes back, by its place, what it denies of exactly this path.

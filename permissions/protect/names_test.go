@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
 	"unicode/utf8"
 )
 
@@ -90,6 +92,18 @@ func FuzzFold(f *testing.F) {
 		}
 		if strings.Count(folded, "/") != strings.Count(name, "/") {
 			t.Errorf("fold(%q) = %q has other components", name, folded)
+		}
+	})
+}
+
+// FuzzEndsDiffer: a pattern matches no name of which the fast test says that they differ.
+func FuzzEndsDiffer(f *testing.F) {
+	for _, s := range [][2]string{{"*.pem", "a.pem"}, {".env.*", ".env.x"}, {"{a,b}", "b"}, {`\*a`, "*a"}, {"[a-c]x", "bx"}, {"é*", "éa"}, {"", ""}, {"a?", "ab"}, {`a\b`, "ab"}} {
+		f.Add(s[0], s[1])
+	}
+	f.Fuzz(func(t *testing.T, pattern, name string) {
+		if matches, err := doublestar.Match(pattern, name); err == nil && matches && endsDiffer(pattern, name) {
+			t.Errorf("%q matches %q", pattern, name)
 		}
 	})
 }
