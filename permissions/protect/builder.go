@@ -23,7 +23,10 @@ type builder struct {
 	git    map[string]string // git directories and their tops
 	watch  map[string]bool
 	linked map[identity]Rule // files with several names, at least one of them protected
-	held   *coverHistory     // of the session
+	tops   map[string]bool   // of work trees, that configuration names
+
+	sources map[string]bool // files and directories whose content the Map depends on
+	held    *coverHistory   // of the session
 	protectedEntries
 	budget
 }
@@ -40,35 +43,44 @@ type protectedEntries struct {
 type budget struct {
 	inside int // left for protected directories
 	hidden int // gaps of directories beyond those that are named
+
+	hiddenBound bool // one of them is due to a bound
 }
 
 // missed reports a directory that the walk could not read: its names are unknown.
-func (b *builder) missed(dir, reason string) { b.notLookedInto(Gap{dir, reason, false}) }
+func (b *builder) missed(dir, reason string) { b.notLookedInto(Gap{Path: dir, Reason: reason}) }
 
 // cut is missed for a directory that a bound kept the walk from.
-func (b *builder) cut(dir, reason string) { b.notLookedInto(Gap{dir, reason, true}) }
+func (b *builder) cut(dir, reason string) {
+	b.notLookedInto(Gap{Path: dir, Reason: reason, Bound: true})
+}
 
 func (b *builder) notLookedInto(gap Gap) {
-	b.m.blind = true
+	b.m.blind, gap.Blind = true, true
 	if len(b.m.Partial) >= maxNamed {
 		b.hidden++
-		b.m.Partial[maxNamed-1].Bound = b.m.Partial[maxNamed-1].Bound || gap.Bound
+		b.hiddenBound = b.hiddenBound || gap.Bound
 		return
 	}
 	b.add(gap)
 }
 
 // gap reports something else that is not covered.
-func (b *builder) gap(where, reason string) { b.add(Gap{where, reason, false}) }
+func (b *builder) gap(where, reason string) { b.add(Gap{Path: where, Reason: reason}) }
 
-// short is gap for a place left uncovered because of a bound.
-func (b *builder) short(where, reason string) { b.add(Gap{where, reason, true}) }
+// short is gap for a place left uncovered because of a bound, whose names are known.
+func (b *builder) short(where, reason string) { b.add(Gap{Path: where, Reason: reason, Bound: true}) }
+
+// unknown is gap for names that were not looked for because of a bound.
+func (b *builder) unknown(where, reason string) {
+	b.add(Gap{Path: where, Reason: reason, Bound: true, Blind: true})
+}
 
 // add adds a gap. Their number is bounded, the last one says that there are more.
 func (b *builder) add(gap Gap) {
 	gap.Path = gap.Path[:min(len(gap.Path), unix.PathMax)]
 	if len(b.m.Partial) >= maxGaps {
-		gap = Gap{"", "there is more that is not covered", true}
+		gap = Gap{Reason: "there is more that is not covered", Bound: true, Blind: true}
 	}
 	if !slices.Contains(b.m.Partial, gap) {
 		b.m.Partial = append(b.m.Partial, gap)
@@ -111,7 +123,7 @@ func (b *builder) finish() {
 	b.limit(sealed, secrets)
 	b.m.Pins = pins(b.m, concat2(b.m.Sealed, b.m.Secrets))
 	if b.hidden > 0 {
-		b.gap("", fmt.Sprintf("%d more directories were not looked into", b.hidden))
+		b.add(Gap{Reason: fmt.Sprintf("%d more directories were not looked into", b.hidden), Bound: b.hiddenBound, Blind: true})
 	}
 	slices.SortFunc(b.m.Partial, func(x, y Gap) int {
 		return cmp.Or(cmp.Compare(x.Path, y.Path), cmp.Compare(x.Reason, y.Reason))
@@ -190,7 +202,12 @@ func (b *builder) fitting(entries []Entry, most int) (kept []Entry, used int) {
 
 // stamp notes the states that the Map depends on.
 func (b *builder) stamp() {
-	for _, dir := range b.m.Watch[:min(len(b.m.Watch), maxStamps/2)] {
+	for _, file := range slices.Sorted(maps.Keys(b.sources)) {
+		if len(b.m.stamps) < maxStamps/2 {
+			b.m.stamps = append(b.m.stamps, b.tree.stampOf(file, true))
+		}
+	}
+	for _, dir := range b.m.Watch[:min(len(b.m.Watch), maxStamps/4)] {
 		b.m.stamps = append(b.m.stamps, b.tree.stampOf(dir, true))
 	}
 	for _, entry := range slices.Concat(b.m.Sealed, b.m.Secrets, b.m.Missing) {

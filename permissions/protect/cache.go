@@ -146,13 +146,17 @@ func (c *Cache) Amend(readDeny, sealed []string) {
 // maxAllowed bounds how many allowed paths are remembered.
 const maxAllowed = 20_000
 
-// Allow notes paths that a call was allowed to write, before it does, so that nothing takes their change for that of another call. Only names of the
-// table matter.
+// Allow notes paths that a call was allowed to write, before it does, so that nothing takes their change for that of another call. Only
+// protected names matter.
 func (c *Cache) Allow(paths ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	var now *Map
+	if c.last != nil {
+		now = c.last.m
+	}
 	for _, file := range paths {
-		if _, named := Asks(file, ""); named && len(c.allowed) < maxAllowed {
+		if _, named := Asks(file, ""); (named || now != nil && len(now.Opens(file)) > 0) && len(c.allowed) < maxAllowed {
 			c.allowed = append(c.allowed, path.Clean(file))
 		}
 	}

@@ -4,7 +4,8 @@
 //
 // It answers four questions:
 //
-//   - [Asks]: does writing this path need the user's approval? Pure text, from the table alone.
+//   - [Map.Asks] and [Map.Opens]: does writing this path, or taking it away with all below it, need the user's approval? [Asks] is the part
+//     that needs no Map: pure text, from the table alone.
 //   - [Scan]: in these writable directories, what must be bound read-only, what must not be renamed, what must be
 //     masked against reading? One bounded walk, through file descriptors, following no link; places that it could not cover
 //     are reported in [Map.Partial], never dropped.
@@ -12,15 +13,17 @@
 //     Pure text again, for names that do not exist yet, where there is nothing to bind.
 //   - [Take] and [Snap.Changes]: how did the protected names change meanwhile? The tripwire behind the walls.
 //
-// A [Cache] keeps the Map of one session fresh.
+// A [Cache] keeps the Map of one session fresh. Rules and modes, the sandbox and its supervisor, file tools and the tripwire ask the same one:
+// what one of them does not know, none knows.
 //
 // # What is sealed
 //
 // The table (table.go) gives for each name the programs that run it, and whether it is sealed, reported or only asks. Sealing
 // names that ordinary checkouts and tools write (.github, pnpm-workspace.yaml) would stop honest work: their changes are
 // reported to the user instead. On top of the table, every git directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
-// config, config.worktree and commondir sealed, and so have the files that configuration includes and the directories
-// that core.hooksPath names. In a git directory the rest stays writable, or nothing could be committed; the attributes,
+// config, config.worktree and commondir sealed, and so have the files that configuration includes, the directories
+// that core.hooksPath names, programs and scripts in the roots that other keys run, and what links among hooks lead to. What a start-up file of
+// the home leads to by a link counts like that file. In a git directory the rest stays writable, or nothing could be committed; the attributes,
 // excludes and grafts in its info are held by name, without a mount. objects/info/alternates only adds objects, and a command that
 // can write objects can add them anyway.
 //

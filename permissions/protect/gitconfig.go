@@ -5,28 +5,54 @@ import (
 	"strings"
 )
 
-// gitPaths are the paths that a git configuration file names: included files are configuration too, and core.hooksPath names
-// directories of hooks. They are spelled as in the file.
+// gitPaths are the paths that a git configuration file names: included files are configuration too, core.hooksPath names
+// directories of hooks, other keys name programs and what chooses them. They are spelled as in the file.
 type gitPaths struct {
-	includes []string
-	hooks    []string
+	includes  []string
+	hooks     []string // directories that hold hooks
+	obeyed    []string // files that choose which programs run: attributes
+	programs  []string // command lines that git runs
+	worktrees []string // tops of work trees, relative to the git directory
 }
 
-// parseGitPaths reads a git configuration file as far as those two go. It never fails, and finds rather more than git
+// parseGitPaths reads a git configuration file as far as those go. It never fails, and finds rather more than git
 // does: conditions of includeIf count as met, keys count whatever their section ("path" in one that begins with
 // "include", "hookspath" in any), and a line that git would refuse does not end the file.
 func parseGitPaths(text string) gitPaths {
 	var found gitPaths
-	eachGitVariable(text, func(section, key, value string) {
+	eachGitVariable(text, func(header, key, value string) {
+		section, sub := splitSection(header)
 		switch {
 		case value == "":
-		case key == "hookspath":
+		case key == "hookspath", section == "init" && key == "templatedir":
 			found.hooks = append(found.hooks, spellings(value)...)
-		case key == "path" && strings.HasPrefix(section, "include"):
+		case key == "path" && strings.HasPrefix(header, "include"):
 			found.includes = append(found.includes, spellings(value)...)
+		case section == "core" && key == "attributesfile":
+			found.obeyed = append(found.obeyed, spellings(value)...)
+		case section == "core" && key == "worktree":
+			found.worktrees = append(found.worktrees, spellings(value)...)
+		case GitRuns(section, sub, key, value):
+			found.programs = append(found.programs, value)
 		}
 	})
 	return found
+}
+
+// pathsIn returns the words of a command line that may be paths of programs, or of scripts that programs run. Quotes and operators of the
+// shell part words.
+func pathsIn(command string) (words []string) {
+	parted := strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n\r'\"`;&|()<>{}=!", r) })
+	for _, word := range parted {
+		plain := !strings.ContainsFunc(word, func(r rune) bool {
+			return !(r == '/' || r == '.' || r == '-' || r == '_' || r == '~' || r == '+' || r == '@' || r == ',' || r > 0x7f ||
+				'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9')
+		})
+		if plain && !strings.HasPrefix(word, "-") && strings.Trim(word, "./~") != "" {
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 // eachGitVariable visits the variables of a git configuration file, with the header of their section.

@@ -17,6 +17,67 @@ import (
 // maxLinks is the number of links that one resolution follows, as in the kernel.
 const maxLinks = 40
 
+// maxHomeLinks bounds the entries of directories in a home that are looked at for links.
+const maxHomeLinks = 2048
+
+// homeLinks seals what start-up files and configuration of the home lead to in the roots: who keeps such files in a repository links to them.
+// Of programs only the directory counts, and not each link in it: a workspace builds what is installed by a link.
+func (b *builder) homeLinks() {
+	home := b.options.Home
+	if home == "" || home == "/" {
+		return
+	}
+	if b.isFar(home) {
+		return
+	}
+	top, _, err := b.names(home, maxHomeLinks)
+	if err != nil {
+		return
+	}
+	there := make(map[string][]string) // first components by how they fold
+	for _, c := range top {
+		there[fold(c.name)] = append(there[fold(c.name)], c.name)
+	}
+	left := maxHomeLinks
+	for _, n := range slices.Concat(Names(), HomeNames()) {
+		first, rest, _ := strings.Cut(n.Path, "/")
+		if n.Hold != Seals || strings.Contains(first, "*") {
+			continue
+		}
+		for _, name := range there[first] {
+			b.homeLink(path.Join(home, name, rest), n, &left)
+		}
+	}
+}
+
+// homeLink seals what one name of the home leads to, and what the links in it do.
+func (b *builder) homeLink(file string, n Name, left *int) {
+	place, kind, _ := b.tree.follow(file)
+	if place != "" && place != file && b.tree.root(place) != "" {
+		b.sealAt(file, n.Rule)
+	}
+	if kind != Dir || !n.Dir || b.tree.root(file) != "" || path.Base(file) == "bin" || path.Base(file) == "sbin" {
+		return
+	}
+	in, _, err := b.names(place, max(*left, 0))
+	if err != nil {
+		return
+	}
+	*left -= len(in)
+	for _, c := range in {
+		if c.kind == Symlink {
+			b.sealInside(agenttool.Join(place, c.name), n.Rule)
+		}
+	}
+}
+
+// sealInside is sealAt for a path outside the roots that counts only if it leads into one.
+func (b *builder) sealInside(file string, rule Rule) {
+	if place, _, _ := b.tree.resolve(file); place != "" {
+		b.sealAt(file, rule)
+	}
+}
+
 // tooWide says whether sealing or masking the place would take the whole work away: a root or the top of a work tree,
 // or something that holds one.
 func (b *builder) tooWide(place string) bool {
@@ -122,7 +183,7 @@ func (b *builder) mask(file string, stat *unix.Stat_t) {
 // seal notes a sealed entry, or a name that must stay absent. A link will be followed.
 func (b *builder) seal(file string, rule Rule, kind Kind) {
 	if tooDeep(b.tree.root(file), file) {
-		b.short(file, "not sealed: it lies too deep")
+		b.unknown(file, "not sealed: it lies too deep")
 		return
 	}
 	if kind == Symlink {
@@ -222,7 +283,7 @@ func (b *builder) remember(rule Rule, stat *unix.Stat_t) {
 func (b *builder) aliases(ctx context.Context, w *walk) {
 	for _, entry := range b.sealed {
 		if ctx.Err() != nil {
-			b.short("", "not all protected files are known under other names: the pass took its "+b.options.MaxTime.String())
+			b.unknown("", "not all protected files are known under other names: the pass took its "+b.options.MaxTime.String())
 			return
 		}
 		if entry.Kind != File && entry.Kind != Dir {
@@ -237,7 +298,7 @@ func (b *builder) aliases(ctx context.Context, w *walk) {
 	}
 	for _, dir := range w.visited {
 		if ctx.Err() != nil {
-			b.short(dir, "not searched for other names of protected files: the pass took its "+b.options.MaxTime.String())
+			b.unknown(dir, "not searched for other names of protected files: the pass took its "+b.options.MaxTime.String())
 			return
 		}
 		b.aliasesIn(dir, w)
@@ -298,13 +359,22 @@ func (b *builder) elsewhere() {
 	}
 }
 
-// resolve follows the path as the kernel would, links and ".." included, through the roots. It returns the last place,
-// without links, its kind, and the links that it went over; "" if the path leaves the roots or goes in circles.
-// Names outside the roots are taken to be no links.
+// resolve follows the path as the kernel would, links and ".." included. It returns the last place in the roots, without links, its kind, and
+// the links in the roots that it went over; "" if the path ends outside the roots or goes in circles.
 func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
+	place, kind, links = t.follow(file)
+	if t.root(place) == "" {
+		return "", Absent, links
+	}
+	return place, kind, links
+}
+
+// follow is resolve for a path that may end outside the roots; "" if it goes in circles. Links outside are followed, but for those on a file
+// system that may not answer: a file of the home directory may lead into a root.
+func (t *tree) follow(file string) (place string, kind Kind, links []string) {
 	place, kind = "/", Dir
 	pending := strings.Split(file, "/")
-	for len(pending) > 0 {
+	for followed := 0; len(pending) > 0; {
 		name := pending[0]
 		pending = pending[1:]
 		switch name {
@@ -315,27 +385,37 @@ func (t *tree) resolve(file string) (place string, kind Kind, links []string) {
 			continue
 		}
 		place = agenttool.Join(place, name)
-		if t.root(place) == "" {
+		inside := t.root(place) != ""
+		if !inside && t.far != nil && t.far(place) {
 			continue
 		}
-		stat, err := t.lstat(place)
+		var stat unix.Stat_t
+		var err error
+		if inside {
+			stat, err = t.lstat(place)
+		} else {
+			err = unix.Lstat(place, &stat)
+		}
 		if err != nil {
-			return t.missing(place, pending), Absent, links
+			return path.Join(place, path.Join(pending...)), Absent, links
 		}
 		if kind = kindOf(&stat); kind != Symlink || slices.Contains(t.roots, place) {
 			continue
 		}
-		target, err := t.readlink(place)
-		if links = append(links, place); err != nil || len(links) > maxLinks {
+		var target string
+		if inside {
+			target, err = t.readlink(place)
+			links = append(links, place)
+		} else {
+			target, err = readlinkAt(unix.AT_FDCWD, place)
+		}
+		if followed++; err != nil || followed > maxLinks {
 			return "", Absent, links
 		}
 		if place = path.Dir(place); path.IsAbs(target) {
 			place = "/"
 		}
 		pending = append(strings.Split(target, "/"), pending...)
-	}
-	if t.root(place) == "" {
-		return "", Absent, links
 	}
 	return place, kind, links
 }

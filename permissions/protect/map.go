@@ -2,6 +2,7 @@ package protect
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -33,7 +34,23 @@ type GitDir struct {
 type Gap struct {
 	Path   string // a directory, entry or pattern
 	Reason string
-	Bound  bool // a bound was met, which commands can bring about
+	Bound  bool // commands can bring it about: a bound was met, or the user's own directory cannot be read now
+	Blind  bool // names may be unknown; else they are known, and the mounts lack
+}
+
+// Describe says what some gaps leave open, "" for none: the first one, and how many more there are.
+func Describe(gaps []Gap) string {
+	if len(gaps) == 0 {
+		return ""
+	}
+	why := gaps[0].Reason
+	if gaps[0].Path != "" {
+		why = gaps[0].Path + " is " + why
+	}
+	if len(gaps) > 1 {
+		why += fmt.Sprintf(" (and %d more)", len(gaps)-1)
+	}
+	return why
 }
 
 // Map says of the writable directories, as they were at one moment, what is protected in them. It is read-only, and
@@ -74,6 +91,7 @@ type Map struct {
 	stamps  []stamp
 	writes  []string // granted
 	reads   []string // granted
+	home    string   // of the user
 }
 
 // Judge returns the rule that forbids a command to write, create or remove the path, absolute and resolved. It is pure text: the
@@ -98,6 +116,69 @@ func (m *Map) Judge(file string) (Rule, bool) {
 		return n.Hold == Seals && !slices.Contains(components[:at], nodeModules) && m.seen(path.Join(base,
 			path.Join(components[:at]...)))
 	})
+}
+
+// Asks returns the rule that makes writing the path, absolute and resolved, need the user's approval: whatever Judge holds, every name of the
+// table below root, sealed or not, the names of the home directory, and the last part of a git directory that needs no name. It is the one
+// question of rules and modes. A nil Map knows the table alone.
+func (m *Map) Asks(file, root string) (Rule, bool) {
+	if rule, ok := Asks(file, root); ok {
+		return rule, true
+	}
+	if m == nil {
+		return "", false
+	}
+	if AsksAtHome(file, m.home) {
+		return ShellStartup, true
+	}
+	if rule, ok := m.Judge(file); ok {
+		return rule, true
+	}
+	return VCSConfig, arms(file)
+}
+
+// Opens returns the protected names that a change of the path as a whole concerns, folded and sorted: the path itself if it is held, and
+// all names that are known below it. A directory without any may be moved, replaced and removed.
+func (m *Map) Opens(file string) []string {
+	file = path.Clean(file)
+	if m == nil || rootOf(m.inner, file) == "" {
+		return nil
+	}
+	folded := fold(file)
+	var names []string
+	if _, held := m.Judge(file); held {
+		names = append(names, folded)
+	}
+	for name := range m.names {
+		if name != folded && agenttool.Within(folded, name) {
+			names = append(names, name)
+		}
+	}
+	for _, git := range m.Git {
+		if at := fold(git.Path); agenttool.Within(folded, at) {
+			names = append(names, at)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// HasDir reports whether the walk saw a directory at the path, absolute and resolved.
+func (m *Map) HasDir(file string) bool {
+	if m == nil {
+		return false
+	}
+	_, ok := m.dirs[fold(path.Clean(file))]
+	return ok
+}
+
+// Fold returns a path as the names of [Map.Opens] are spelled.
+func Fold(file string) string { return fold(path.Clean(file)) }
+
+// Unknown returns the gaps in which there may be names, and pointers to names elsewhere, that the Map does not know, although the user's
+// programs may obey them: a call that writes files must not run unasked then.
+func (m *Map) Unknown() []Gap {
+	return slices.DeleteFunc(m.Uncovered(), func(g Gap) bool { return !g.Blind })
 }
 
 // Reports returns the rule that reports a change of the path to the user although commands may write it. A granted path is
@@ -215,6 +296,19 @@ func (m *Map) Granted(writes, reads []string) *Map {
 	g.Sealed = slices.DeleteFunc(slices.Clone(m.Sealed), opened(g.writes))
 	g.Missing = slices.DeleteFunc(slices.Clone(m.Missing), opened(g.writes))
 	g.Secrets = slices.DeleteFunc(slices.Clone(m.Secrets), opened(g.reads))
+	g.Pins = pins(&g, concat2(g.Sealed, g.Secrets))
+	return &g
+}
+
+// Uncovering returns a copy for a call that may remove the given paths with all below them, but not write what is protected there: nothing
+// can be removed that is mounted over. Judge says the same as before.
+func (m *Map) Uncovering(removes []string) *Map {
+	if len(removes) == 0 {
+		return m
+	}
+	g := *m
+	in := func(e Entry) bool { return granted(removes, e.Path) }
+	g.Sealed = slices.DeleteFunc(slices.Clone(m.Sealed), in)
 	g.Pins = pins(&g, concat2(g.Sealed, g.Secrets))
 	return &g
 }

@@ -1,11 +1,15 @@
 package protect
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"path"
 	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
 )
@@ -50,7 +54,7 @@ const (
 	maxConfig     = 1 << 20 // of one configuration file
 	maxConfigs    = 512     // configuration files
 	maxInclusions = 10      // depth of includes, as in git
-	maxHookDirs   = 1024    // directories that core.hooksPath may mean
+	maxHookDirs   = 4096    // places that core.hooksPath and the like may mean
 )
 
 // repository notes a git directory, and the top of its work tree where that is known.
@@ -81,6 +85,7 @@ func (b *builder) target(file, prefix string) (string, bool) {
 	if !ok || target == "" || strings.ContainsRune(target, 0) {
 		return "", false
 	}
+	b.reads(file)
 	if !path.IsAbs(target) {
 		target = path.Dir(file) + "/" + target
 	}
@@ -114,7 +119,14 @@ func (b *builder) gitDirs(ctx context.Context) {
 				pending = append(pending, common)
 			}
 		}
+		b.linksIn(agenttool.Join(dir, "hooks"))
+		for _, name := range gitInfo {
+			b.sealLink(agenttool.Join(dir, name), VCSConfig)
+		}
 		if b.tree.root(dir) == "" {
+			for _, n := range gitNames {
+				b.sealLink(agenttool.Join(dir, n.name), n.rule)
+			}
 			continue
 		}
 		for _, n := range gitNames {
@@ -126,6 +138,81 @@ func (b *builder) gitDirs(ctx context.Context) {
 		}
 	}
 }
+
+// sealLink seals what a path leads to, if it is a link.
+func (b *builder) sealLink(file string, rule Rule) {
+	if stat, err := b.lstat(file); err == nil && kindOf(&stat) == Symlink {
+		b.sealAt(file, rule)
+	}
+}
+
+// maxHooks bounds the links of one directory of hooks that are followed.
+const maxHooks = 1024
+
+// linksIn seals what the links in a directory of hooks lead to: git runs it as a hook. The directory may lie outside the roots.
+func (b *builder) linksIn(dir string) {
+	place, kind, _ := b.tree.follow(dir)
+	if place == "" || kind != Dir || b.isFar(place) {
+		return
+	}
+	names, more, err := b.names(place, maxHooks)
+	if err != nil {
+		return
+	}
+	if more {
+		b.unknown(place, "not all hooks are looked at: there are too many")
+	}
+	b.reads(place)
+	for _, c := range names {
+		if c.kind == Symlink {
+			b.sealAt(agenttool.Join(place, c.name), VCSHooks)
+		}
+	}
+}
+
+// names lists a directory, inside the roots or not, up to a number of names. more reports that there are others.
+func (b *builder) names(dir string, most int) (found []child, more bool, err error) {
+	fd := -1
+	flags := unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+	if b.tree.root(dir) != "" {
+		fd, err = b.tree.open(dir, flags)
+	} else {
+		fd, err = unix.Open(dir, flags, 0)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer unix.Close(fd)
+	err = list(fd, make([]byte, 8192), func(name []byte, kind Kind) bool {
+		if more = len(found) == most; more {
+			return false
+		}
+		found = append(found, child{name: string(name), kind: kind})
+		return true
+	})
+	for i := range found {
+		var stat unix.Stat_t
+		if found[i].kind == Absent && statAt(fd, found[i].name, &stat) == nil { // the file system does not tell
+			found[i].kind = kindOf(&stat)
+		}
+	}
+	return found, more, err
+}
+
+// lstat is the state of a path, inside the roots or not.
+func (b *builder) lstat(file string) (stat unix.Stat_t, err error) {
+	if b.tree.root(file) != "" {
+		return b.tree.lstat(file)
+	}
+	if b.isFar(file) {
+		return stat, unix.EXDEV
+	}
+	err = unix.Lstat(file, &stat)
+	return stat, err
+}
+
+// reads notes a file or directory whose content the Map depends on.
+func (b *builder) reads(file string) { b.sources[file] = true }
 
 // config is a git configuration file to read.
 type config struct {
@@ -142,7 +229,7 @@ func (b *builder) gitConfigs() {
 			return false
 		}
 		if len(queued) >= maxConfigs {
-			b.short(file, "not read: there are too many git configuration files")
+			b.unknown(file, "not read: there are too many git configuration files")
 			return false
 		}
 		queued[file] = true
@@ -156,11 +243,24 @@ func (b *builder) gitConfigs() {
 		queue(agenttool.Join(git.Path, "config"), 0)
 		queue(agenttool.Join(git.Path, "config.worktree"), 0)
 	}
-	hooks := make(map[string]bool)
+	named := make(map[pointed]bool)
 	for ; len(pending) > 0; pending = pending[1:] {
 		found := b.readConfig(pending[0])
 		for _, value := range found.hooks {
-			hooks[value] = true
+			named[pointed{value, VCSHooks, true}] = true
+		}
+		for _, value := range found.obeyed {
+			named[pointed{value, VCSConfig, true}] = true
+		}
+		for _, command := range found.programs {
+			for _, word := range pathsIn(command) {
+				named[pointed{word, VCSHooks, false}] = true
+			}
+		}
+		for _, value := range found.worktrees {
+			if top := GitPath(value, path.Dir(pending[0].path), b.options.Home); top != "" {
+				b.tops[path.Clean(top)] = true
+			}
 		}
 		for _, value := range found.includes {
 			file := GitPath(value, path.Dir(pending[0].path), b.options.Home)
@@ -169,7 +269,9 @@ func (b *builder) gitConfigs() {
 			}
 		}
 	}
-	b.hookDirs(slices.Sorted(maps.Keys(hooks)))
+	b.pointedTo(slices.SortedFunc(maps.Keys(named), func(x, y pointed) int {
+		return cmp.Or(cmp.Compare(x.value, y.value), cmp.Compare(x.rule, y.rule))
+	}))
 }
 
 // readConfig reads one configuration file as far as it names other places.
@@ -185,35 +287,63 @@ func (b *builder) readConfig(c config) gitPaths {
 	if err != nil {
 		return gitPaths{}
 	}
+	b.reads(place)
 	if len(text) == maxConfig {
-		b.gap(c.path, "not read further: a git configuration file of this size")
+		b.unknown(c.path, "not read further: a git configuration file of this size")
 	}
 	return parseGitPaths(string(text))
 }
 
-// hookDirs seals the directories that the values of core.hooksPath mean. A relative one is relative to where git runs
-// the hook: the top of the work tree, or the git directory itself.
-func (b *builder) hookDirs(values []string) {
+// pointed is a path that configuration names, as it is spelled there.
+type pointed struct {
+	value string
+	rule  Rule
+	alone bool // it is the whole value; else a word of a command, where what is no path and no file means a program of the system
+}
+
+// pointedTo seals what configuration names. A relative path is relative to where git runs the program: the top of the work tree, or the git
+// directory itself.
+func (b *builder) pointedTo(all []pointed) {
 	left := maxHookDirs
-	for _, value := range values {
+	for _, p := range all {
 		seats := []string{"/"}
-		if !path.IsAbs(value) && !strings.HasPrefix(value, "~") {
+		if !path.IsAbs(p.value) && !strings.HasPrefix(p.value, "~") {
 			seats = b.hookSeats()
 		}
 		for _, seat := range seats {
 			if left--; left < 0 {
-				b.short(value, "not sealed everywhere: core.hooksPath means too many directories")
+				b.unknown(p.value, "not sealed everywhere: the configuration of git means too many places")
 				return
 			}
-			if dir := GitPath(value, seat, b.options.Home); dir != "" {
-				b.sealAt(dir, VCSHooks)
+			file := GitPath(p.value, seat, b.options.Home)
+			if file == "" || !p.alone && !b.mayRun(file, p.value) {
+				continue
 			}
+			if !p.alone || p.rule != VCSHooks {
+				b.sealAt(file, p.rule)
+				continue
+			}
+			if place, _, _ := b.tree.resolve(file); place != "" && b.tooWide(place) {
+				for name := range wordsOf(hooksList) {
+					b.sealAt(file+"/"+name, VCSHooks)
+				}
+				continue
+			}
+			b.sealAt(file, VCSHooks)
+			b.linksIn(file)
 		}
 	}
 }
 
+// mayRun reports whether a word of a command that git runs is a program or script at a place: a file is there, or the word is spelled as a
+// path and nothing is there yet.
+func (b *builder) mayRun(file, word string) bool {
+	place, kind, _ := b.tree.resolve(file)
+	return place != "" && (kind == File || kind == Absent && strings.Contains(word, "/"))
+}
+
 func (b *builder) hookSeats() []string {
-	var seats []string
+	seats := slices.Collect(maps.Keys(b.tops))
 	for _, git := range b.m.Git {
 		seats = append(seats, git.Path)
 		if git.Top != "" {
@@ -230,7 +360,7 @@ func (b *builder) recall() {
 		if b.tree.root(dir) == "" {
 			continue
 		}
-		if stat, err := b.tree.lstat(dir); err != nil || kindOf(&stat) != Dir {
+		if stat, err := b.tree.lstat(dir); !errors.Is(err, unix.EACCES) && (err != nil || kindOf(&stat) != Dir) {
 			continue
 		}
 		b.repository(dir, top)
@@ -243,10 +373,13 @@ func (b *builder) recall() {
 			continue
 		}
 		stat, err := b.tree.lstat(e.Path)
-		if err != nil {
+		if err != nil && !errors.Is(err, unix.EACCES) {
 			continue
 		}
 		kind := kindOf(&stat)
+		if err != nil { // it is there, and cannot be looked at now
+			kind = e.Kind
+		}
 		switch d := b.m.deny.denied(fold(e.Path), fold(b.tree.root(e.Path))); {
 		case e.Rule == Secret && d.denied && kind == Symlink:
 			b.maskTarget(e.Path)

@@ -57,11 +57,13 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 		tree: t, options: options, far: farMounts(),
 		m: &Map{
 			Roots: t.roots, inner: inner, deny: deny, names: make(map[string]Rule), dirs: make(map[string]struct{}),
-			secrets: make(map[identity]Rule),
+			secrets: make(map[identity]Rule), home: options.Home,
 		},
 		git: make(map[string]string), watch: make(map[string]bool), linked: make(map[identity]Rule),
+		tops: make(map[string]bool), sources: make(map[string]bool),
 		budget: budget{inside: maxInside}, held: session,
 	}
+	t.far = b.isFar
 	for _, root := range t.roots {
 		b.watch[root] = true
 	}
@@ -80,6 +82,7 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 			b.sealAt(agenttool.Join(home, n.Path), n.Rule)
 		}
 	}
+	b.homeLinks()
 	b.follow()
 	bounded(ctx, options.MaxTime, func(ctx context.Context) { b.aliases(ctx, w) })
 	b.finish()

@@ -255,11 +255,16 @@ func TestHooksPath(t *testing.T) {
 		"vcs-config sub/.git/config", "vcs-hooks .myhooks", "vcs-hooks sub/.myhooks", "vcs-config shared.cfg",
 		"vcs-config inc.cfg",
 		"vcs-hooks link", "vcs-hooks real/hooks")
+	for name, want := range map[string]bool{"pre-commit": true, "post-checkout": true, "pre-commit.txt": false, "main.go": false} {
+		if _, got := m.Judge(root + "/" + name); got != want { // the top is a directory of hooks, and of all else
+			t.Errorf("%s at the top: held %v", name, got)
+		}
+	}
 	if rule, ok := m.Judge(root + "/more/missing.cfg"); !ok || rule != VCSConfig {
 		t.Errorf("an included file that does not exist yet: %s, %v", rule, ok)
 	}
-	if len(m.Partial) != 1 || m.Partial[0].Path != root {
-		t.Errorf("core.hooksPath = the root: %v", m.Partial)
+	if len(m.Partial) != 0 {
+		t.Errorf("partial: %v", m.Partial)
 	}
 }
 

@@ -3,14 +3,13 @@ package protect
 import (
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Arms reports whether writing the file turns a directory above it into a git directory, or makes git run other commands in one, although
+// arms reports whether writing the file turns a directory above it into a git directory, or makes git run other commands in one, although
 // no name of the table matches: a bare repository needs no .git.
-func Arms(file string) bool {
+func arms(file string) bool {
 	_, _, arms := shapes(file)
 	return arms
 }
@@ -43,43 +42,4 @@ func shapes(file string) (dir string, before, arms bool) {
 		}
 	}
 	return "", false, false
-}
-
-// Bounds of the search of HoldsRepository. Where they do not suffice, the answer is that there is one.
-const (
-	maxHeldDepth   = 12
-	maxHeldEntries = 20_000
-)
-
-// HoldsRepository reports whether a git directory lies below a directory, or is one. It follows no link.
-func HoldsRepository(dir string) bool {
-	left := maxHeldEntries
-	return holdsRepository(dir, maxHeldDepth, &left)
-}
-
-func holdsRepository(dir string, depth int, left *int) bool {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return false // no directory, or one that nothing can be moved out of
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	has := func(name string) bool { return slices.Contains(names, name) }
-	if has(".git") || has("HEAD") && (has("objects") && has("refs") || has("commondir")) {
-		return true
-	}
-	for _, e := range entries {
-		if *left--; *left < 0 {
-			return true
-		}
-		if !e.IsDir() {
-			continue
-		}
-		if depth == 0 || holdsRepository(filepath.Join(dir, e.Name()), depth-1, left) {
-			return true
-		}
-	}
-	return false
 }

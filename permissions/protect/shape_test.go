@@ -1,7 +1,6 @@
 package protect
 
 import (
-	"slices"
 	"testing"
 )
 
@@ -30,19 +29,9 @@ func TestArms(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			root := tempDir(t)
 			write(t, root, c.there...)
-			if got := Arms(root + "/" + c.file); got != c.want {
-				t.Errorf("Arms(%s) = %v", c.file, got)
+			if got := arms(root + "/" + c.file); got != c.want {
+				t.Errorf("arms(%s) = %v", c.file, got)
 			}
 		})
-	}
-}
-
-func TestHoldsRepository(t *testing.T) {
-	root := tempDir(t)
-	write(t, root, "a/b/c/.git/HEAD", "w/.git = gitdir: x", "bare/x/HEAD", "bare/x/objects/", "bare/x/refs/", "plain/HEAD", "plain/src/x", "link -> a")
-	for _, name := range []string{"a", "a/b/c", "w", "bare", "bare/x", "plain", "plain/HEAD", "none"} {
-		if got := HoldsRepository(root + "/" + name); got != slices.Contains([]string{"a", "a/b/c", "w", "bare", "bare/x"}, name) {
-			t.Errorf("%s: %v", name, got)
-		}
 	}
 }

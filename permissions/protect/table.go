@@ -16,6 +16,8 @@ var (
 	secretsList string
 	//go:embed lists/home_shown.txt
 	homeShownList string
+	//go:embed lists/hooks.txt
+	hooksList string
 )
 
 // linesOf yields the lines of a list that are no comments.

@@ -17,6 +17,7 @@ import (
 type tree struct {
 	roots []string // absolute, clean; none lies in another
 	fds   []int
+	far   func(file string) bool // whether a lookup outside the roots may wait for another machine; nil: none does
 }
 
 // openTree opens the roots. A root that is missing, no directory, relative or reached through a link is an error.
@@ -208,18 +209,15 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// missing returns the path of a name that does not exist or cannot be read, joined with the pending components.
-func (t *tree) missing(place string, pending []string) string {
-	place = path.Join(place, path.Join(pending...))
-	if t.root(place) == "" {
-		return ""
-	}
-	return place
-}
-
 func (t *tree) stampOf(file string, whole bool) stamp {
 	s := stamp{path: file}
-	stat, err := t.lstat(file)
+	var stat unix.Stat_t
+	var err error
+	if t.root(file) != "" {
+		stat, err = t.lstat(file)
+	} else {
+		err = unix.Lstat(file, &stat)
+	}
 	if err != nil {
 		return s
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,11 @@ func (w *walk) visit(it item) {
 	case gone(err):
 		return
 	case err != nil:
-		w.missed(it.path, "not looked into: "+err.Error())
+		if w.ownedNow(it.path) {
+			w.cut(it.path, "not looked into: "+err.Error())
+		} else {
+			w.missed(it.path, "not looked into: "+err.Error())
+		}
 		w.probe(it)
 		return
 	}
@@ -121,6 +126,13 @@ func (w *walk) visit(it item) {
 	for _, c := range w.children {
 		w.consider(in, c)
 	}
+}
+
+// ownedNow reports whether a directory that cannot be read is the user's own, who can make it readable again at any time. Of others git obeys
+// nothing.
+func (w *walk) ownedNow(dir string) bool {
+	stat, err := w.tree.lstat(dir)
+	return err == nil && int(stat.Uid) == os.Geteuid()
 }
 
 // gone reports whether a name vanished, or became something else, since it was listed: the same process may as well make another
