@@ -40,7 +40,22 @@ type Decision struct {
 	DecidedAt              string            `json:"decided_at"`
 	ExpiresAt              string            `json:"expires_at,omitempty"`
 	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
+	Protected              Protected         `json:"-"`                // of a decision that asks: what a yes opens
 	Extra                  Extra             `json:",embed"`
+}
+
+// Protected are the protected names that a call changes, as a decision knew them. A yes opens these and no others.
+type Protected struct {
+	Paths []string // that the call writes and that are protected, or hold protected names: absolute, resolved
+	Names []string // the names that are protected at or below Paths, as the map of protected names spells them
+}
+
+// Covers reports whether all that o names is in p: who agreed to p agreed to o.
+func (p Protected) Covers(o Protected) bool {
+	in := func(all, some []string) bool {
+		return !slices.ContainsFunc(some, func(one string) bool { return !slices.Contains(all, one) })
+	}
+	return in(p.Paths, o.Paths) && in(p.Names, o.Names)
 }
 
 // Reply is the part of a decision that answers a prompt.

@@ -51,6 +51,8 @@ type Confined interface {
 	// Confine widens the sandbox by the grants of a decision: write:PATH, read:PATH, socket:PATH, host:NAME[:PORT] or
 	// unconfined. It does no IO. A grant that it does not know is an error, and changes nothing. The last call counts.
 	Confine(grants []string) error
+	// Unseal lets the call change protected names that a person has agreed to. Without it no grant opens one. The last call counts.
+	Unseal(agreed Protected)
 }
 
 // Profiled is a Call that can say what its sandbox lets it do: read_only, workspace or unconfined.

@@ -214,7 +214,7 @@ func (a asking) CheckAnswer(input []byte, grants []string) error {
 	if err != nil {
 		return refuse("updated_input: %v", err)
 	}
-	if err := a.c.host.grants.confine(bound, grants); err != nil {
+	if err := a.c.host.grants.confine(bound, grants, agenttool.Protected{}); err != nil {
 		return refuse("grants: %v", err)
 	}
 	return nil

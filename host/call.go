@@ -89,6 +89,8 @@ type approval struct {
 	attempt int      // 2 and more: the call ran before, and the sandbox refused it something
 	wanted  []string // grants that would permit it
 	granted []string // of them, by a person, for the next attempt
+
+	agreed agenttool.Protected // the protected names that a person let the call change
 	consent
 	wall wall // accesses that were refused, and prompts for them, while it ran
 }

@@ -15,8 +15,11 @@ type grants struct {
 	private []string // directories of toolhost's own
 }
 
-// confine gives a call its grants. None may open toolhost's own files.
-func (g grants) confine(bound agenttool.Call, grants []string) error {
+// confine gives a call its grants, and the protected names that a person agreed to. No grant may open toolhost's own files.
+func (g grants) confine(bound agenttool.Call, grants []string, agreed agenttool.Protected) error {
+	if c, ok := bound.(agenttool.Confined); ok {
+		c.Unseal(agreed)
+	}
 	if len(grants) == 0 {
 		return nil
 	}

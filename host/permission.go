@@ -3,12 +3,15 @@ package host
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"toolhost/agenttool"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
+	"toolhost/permissions"
 )
 
 // maxAttempts is how often a call whose approved change went stale is shown to a person again.
@@ -18,7 +21,9 @@ const maxAttempts = 3
 // mode and rules that was in force when it was approved.
 func (a *approval) permission(ctx context.Context) error {
 	d := a.hinted.on(a.decide())
+	a.agreed = agenttool.Protected{}
 	if grants, ok := a.overridden(); ok && (d.Behavior == agenttool.Allow || modeAsks(d)) {
+		a.agreed = agreedBy(grants, d.Protected)
 		d.Behavior, d.Grants, d.Source, d.SuggestedUpdates = agenttool.Allow, slices.Concat(d.Grants, grants), agenttool.SourceCommand, nil
 		d.Reason = &agenttool.DecisionReason{Type: "sandbox_override", Detail: "a person granted what an earlier attempt was kept from"}
 	}
@@ -37,7 +42,7 @@ func (a *approval) permission(ctx context.Context) error {
 		if err := a.decided(ctx, d); err != nil {
 			return err
 		}
-		return a.c.host.grants.confine(a.c.bound, d.Grants)
+		return a.c.host.grants.confine(a.c.bound, d.Grants, a.agreed)
 	case agenttool.Deny:
 		return a.decided(ctx, d)
 	}
@@ -51,16 +56,44 @@ func (a *approval) permission(ctx context.Context) error {
 			return err
 		}
 		var again bool
-		if d, again, err = a.answered(ctx, answer); err != nil || !again {
+		if d, again, err = a.answered(ctx, d.Protected, answer); err != nil || !again {
 			return err
 		}
 	}
 	return denied(d)
 }
 
-// answered goes on with the answer of a prompt. again reports that the input, as a person edited it, is one that asks for itself: it
-// is protected, or a rule wants it asked.
-func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agenttool.Decision, again bool, err error) {
+// agreedBy are the protected names that a person opens with grants for paths, which name them, beside those of a prompt.
+func agreedBy(grants []string, shown agenttool.Protected) agenttool.Protected {
+	shown.Paths = slices.Clone(shown.Paths)
+	for _, grant := range grants {
+		if path, ok := strings.CutPrefix(grant, "write:"); ok {
+			shown.Paths = append(shown.Paths, path)
+		}
+	}
+	return shown
+}
+
+// errNamesChanged is why a call is decided anew: it would change protected names that its decision did not know.
+var errNamesChanged = errors.New("its paths are protected now")
+
+// still fails if the call would now change protected names that its decision did not know: their owner may have made them so meanwhile.
+func (a *approval) still() error {
+	now := a.policy.Protected(a.request())
+	if a.agreed.Covers(now) || a.policy.Mode == permissions.Bypass {
+		return nil
+	}
+	what := now.Paths[0]
+	if i := slices.IndexFunc(now.Paths, func(path string) bool { return !slices.Contains(a.agreed.Paths, path) }); i >= 0 {
+		what = now.Paths[i]
+	}
+	return agenttool.Failure(agenttool.PolicyBlocked, "names_changed",
+		what+" became protected, or names in it did, after the call was decided: nothing was done; make the call again, and it is decided anew").Because(errNamesChanged)
+}
+
+// answered goes on with the answer of a prompt; shown are the protected names that it was about. again reports that the call asks anew: its
+// input, as a person edited it, is one that asks for itself, or more is protected now than the prompt said.
+func (a *approval) answered(ctx context.Context, shown agenttool.Protected, answer prompt.Outcome) (d agenttool.Decision, again bool, err error) {
 	switch {
 	case answer.Behavior == agenttool.Deny && answer.ByRule:
 		return d, false, denied(answer.Decision)
@@ -79,6 +112,8 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 		return d, false, a.decided(ctx, d)
 	case d.Behavior == agenttool.Ask && answer.UpdatedInput != nil && (d.BlockedPath != "" || len(d.RuleRefs) > 0):
 		return d, true, nil
+	case !shown.Covers(d.Protected) || d.Behavior == agenttool.Ask && answer.ByRule:
+		return d, true, nil
 	}
 	if answer.UpdatedInput != nil {
 		if err := a.decided(ctx, a.edited(d, answer)); err != nil {
@@ -89,7 +124,8 @@ func (a *approval) answered(ctx context.Context, answer prompt.Outcome) (d agent
 	if !answer.ByRule {
 		granted = append(granted, a.shown()...)
 	}
-	if err := a.c.host.grants.confine(a.c.bound, granted); err != nil {
+	a.agreed = agreedBy(answer.Grants, d.Protected)
+	if err := a.c.host.grants.confine(a.c.bound, granted, a.agreed); err != nil {
 		return d, false, err
 	}
 	a.feedback = answer.Feedback

@@ -65,7 +65,7 @@ func (c *call) run(ctx context.Context) error {
 			break
 		}
 		switch {
-		case errors.Is(err, agenttool.ErrPreviewStale): // the change that was approved is no longer what would be done: ask again
+		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged): // what was decided is no longer what would be done: decide again
 			if err = c.again(ctx); err == nil {
 				err = c.rebind(ctx, c.input)
 			}
@@ -79,8 +79,12 @@ func (c *call) run(ctx context.Context) error {
 	return err
 }
 
-// preflight lets the call look, before any side effect, whether it can work (AT-114, the part with IO).
+// preflight checks that the decision still knows all that the call changes, and lets the call look, before any side effect, whether it can
+// work (AT-114, the part with IO).
 func (c *call) preflight(ctx context.Context) error {
+	if err := c.approval.still(); err != nil {
+		return c.invalid(agenttool.PhaseValidateValues, err)
+	}
 	p, ok := c.bound.(agenttool.Preflighter)
 	if !ok {
 		return nil

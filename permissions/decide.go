@@ -26,13 +26,14 @@ import (
 //   - allow rules allow
 //   - the mode decides
 //
-// Decide does no IO and never fails.
+// Decide does no IO but what [Policy.Names] does, and never fails.
 //
 // Agent Tool v0.2.0, "tool_permission_decision" (AT-137 … AT-139, AT-165).
 func (p Policy) Decide(r Request) agenttool.Decision {
 	if p.Mode == "" {
 		p.Mode = Default
 	}
+	p = p.at(r)
 	v := p.verdict(r)
 	v.reads, v.dir = r.Facts.Reads, r.Facts.Dir
 	d := agenttool.Decision{
@@ -60,6 +61,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 		d.Reason.Subcommands = breakdown{&p, r.Facts, v}.list(r)
 	}
 	if v.behavior == agenttool.Ask {
+		d.Protected = p.Protected(r)
 		s := suggester{&p, r}
 		d.SuggestedUpdates = s.suggest()
 		d.Reason.Detail += s.remedy(v, d.SuggestedUpdates)
@@ -68,6 +70,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 }
 
 func (p Policy) verdict(r Request) verdict {
+	p = p.at(r)
 	f := r.Facts
 	if r.ByPerson && f.OwnJobs == agenttool.Yes {
 		return because(agenttool.Allow, kindMode, "the person of this session asked for it")
@@ -91,7 +94,7 @@ func (p Policy) verdict(r Request) verdict {
 	if deny {
 		return p.unsure(denied)
 	}
-	protected, writesProtected := p.protectedWrite(f)
+	protected, writesProtected := p.protectedWrite(r)
 	if writesProtected && p.Mode == Bypass {
 		return p.protect(protected) // bypass never asks: the write is denied, whatever the rules say
 	}
@@ -122,16 +125,28 @@ func (p Policy) verdict(r Request) verdict {
 	return v
 }
 
-// exposed is the verdict of a command that could use what the sandbox cannot cover, whatever rules allow it.
+// exposed is the verdict of a call that could change names which the map does not know, or of a command that could use what the sandbox cannot
+// cover, whatever rules allow it.
 func (p Policy) exposed(r Request) (verdict, bool) {
-	if !r.RunsCode || !p.Confines || p.Mode == Bypass || p.Uncovered == nil {
+	confined := r.RunsCode && p.Confines
+	if p.Mode == Bypass || !confined && len(r.Facts.Writes) == 0 {
 		return verdict{}, false
 	}
-	why := p.Uncovered()
+	m, err := p.names()
+	why := ""
+	switch {
+	case err != nil:
+		why = "the protected names could not be found: " + err.Error()
+	case m == nil:
+	case confined && len(m.Uncovered()) > 0:
+		why = "the sandbox cannot cover all that it should: " + protect.Describe(m.Uncovered())
+	case len(m.Unknown()) > 0:
+		why = "not all protected names are known: " + protect.Describe(m.Unknown())
+	}
 	if why == "" {
 		return verdict{}, false
 	}
-	v := because(agenttool.Ask, kindSafety, "the sandbox cannot cover all that it should: "+why)
+	v := because(agenttool.Ask, kindSafety, why)
 	if !p.Mode.Asks() {
 		v.behavior, v.why = agenttool.Deny, v.why+", and mode "+string(p.Mode)+" denies what would ask"
 	}
@@ -242,22 +257,6 @@ func (p Policy) runsUnasked(r Request) bool {
 // asks, and is never denied. The reason's detail is its reason.
 var classifierRole = json.RawMessage(`{"classifier_ref":"toolhost.classify","status":"completed","may":["approve","recommend"]}`)
 
-// protectedWrite returns the first path that the call writes and that is protected, by its spelling or by the target of its links.
-// Such a write asks under every rule and mode; modes that never ask deny it.
-func (p Policy) protectedWrite(f *agenttool.Facts) (string, bool) {
-	for _, w := range f.Writes {
-		if p.keeps(w) || p.Confines && listsWorktrees(f, w) {
-			continue
-		}
-		program := slices.ContainsFunc(p.Programs, func(file string) bool { return agenttool.Within(w.Resolved, file) })
-		guarded := p.Guarded != nil && p.Guarded(w.Resolved)
-		if program || guarded || isProtected(filepath.Clean(w.Absolute), w.Root) || isProtected(w.Resolved, w.Root) || p.movesRepository(f, w) {
-			return w.Spelling, true
-		}
-	}
-	return "", false
-}
-
 // listsWorktrees reports whether git itself writes there which work trees a repository has. The sandbox holds the files among them that git
 // obeys.
 func listsWorktrees(f *agenttool.Facts, w agenttool.Path) bool {
@@ -270,28 +269,6 @@ func listsWorktrees(f *agenttool.Facts, w agenttool.Path) bool {
 		words = part.Means
 	}
 	return part.Exact && len(words) > 1 && words[0] == "git" && words[1] == "worktree"
-}
-
-// movesRepository reports whether the call moves a repository: another one, with hooks of its own, could take its place.
-func (p Policy) movesRepository(f *agenttool.Facts, w agenttool.Path) bool {
-	if p.Repository == nil || w.Resolved == p.Workspace {
-		return false
-	}
-	for _, argv := range f.Commands {
-		if len(argv) == 0 || filepath.Base(argv[0]) != "mv" {
-			continue
-		}
-		into := slices.ContainsFunc(argv, func(word string) bool { return strings.HasPrefix(word, "-t") || strings.HasPrefix(word, "--t") })
-		if (into || w.Spelling != argv[len(argv)-1]) && p.Repository(w.Resolved) {
-			return true
-		}
-	}
-	return false
-}
-
-func isProtected(path, root string) bool {
-	_, ok := protect.Asks(path, root)
-	return ok
 }
 
 // protect decides about a write to a protected path.

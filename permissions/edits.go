@@ -52,7 +52,7 @@ func (e edit) onlyEdits(f *agenttool.Facts) bool {
 			return false
 		}
 		writing++
-		links = links || part.Argv[0] == "ln" && !linksPlainly(f, i+1) || part.Argv[0] == "mv" && movesLink(f, i+1)
+		links = links || part.Argv[0] == "ln" && !e.linksPlainly(f, i+1) || part.Argv[0] == "mv" && movesLink(f, i+1)
 		made = made || part.Argv[0] == "ln"
 	}
 	return !links && (!made || writing == 1 && !slices.ContainsFunc(f.Writes, byShell))
@@ -60,8 +60,8 @@ func (e edit) onlyEdits(f *agenttool.Facts) bool {
 
 // linksPlainly reports whether the link target, as part by names it, is unprotected. A later write through the link is not
 // recognised as a write to its target.
-func linksPlainly(f *agenttool.Facts, by int) bool {
-	return !slices.ContainsFunc(f.Reads, func(r agenttool.Path) bool { return r.By == by && isProtected(r.Resolved, r.Root) })
+func (e edit) linksPlainly(f *agenttool.Facts, by int) bool {
+	return !slices.ContainsFunc(f.Reads, func(r agenttool.Path) bool { return r.By == by && e.p.isProtected(r.Resolved, r.Root) })
 }
 
 // movesLink reports whether a path that part by writes leads over a link: moved, the link may lead elsewhere.
@@ -120,6 +120,6 @@ func (e edit) oneFile(f *agenttool.Facts, source, target string) bool {
 	}
 	return !slices.ContainsFunc(f.Writes, func(w agenttool.Path) bool {
 		within := filepath.Join(w.Resolved, filepath.Base(source))
-		return w.Spelling == target && (isProtected(within, w.Root) || e.p.Secret != nil && e.p.Secret(within))
+		return w.Spelling == target && (e.p.isProtected(within, w.Root) || e.p.Secret != nil && e.p.Secret(within))
 	})
 }

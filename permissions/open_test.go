@@ -15,7 +15,7 @@ func TestMayOpen(t *testing.T) {
 	}
 	p := Policy{
 		Workspace: "/srv/x/ws", Secret: func(path string) bool { return path == "/srv/x/secret" },
-		Guarded: func(path string) bool { return path == "/srv/x/home/.bashrc" },
+		Home: "/srv/x/home",
 	}.With(deny)
 	for dir, want := range map[string]bool{
 		"/srv/x/notes": true, "/srv/x/home/notes": true, "/srv/x/a*b": true,

@@ -14,6 +14,7 @@ import (
 	"slices"
 
 	"toolhost/agenttool"
+	"toolhost/permissions/protect"
 )
 
 // Policy is one snapshot of the mode, the rules and the workspace. It is a value: With returns a changed copy.
@@ -35,14 +36,13 @@ type Policy struct {
 	// protected path.
 	Programs []string
 
-	// Uncovered names a path that the sandbox should cover and cannot, "" for none. If there is one, only commands that read
-	// readable paths run unasked. nil: none.
-	Uncovered func() string
-	// Guarded reports whether an absolute path, whose name says nothing, is protected by where it lies. nil: none is.
-	Guarded func(path string) bool
+	// Names returns the map of the protected names as of now, with the places outside of the workspace among the paths that a call
+	// writes. It is the map that the sandbox holds. A decision asks it once. If it fails, or the map leaves something open, a call that
+	// depends on it asks. nil: only the names of the table are known.
+	Names func(writes []agenttool.Path) (*protect.Map, error)
 
-	// Repository reports whether a directory contains a repository. Moving one asks. nil: there is none.
-	Repository func(dir string) bool
+	// Home is the user's home directory, absolute, without links; empty: none.
+	Home string
 
 	// Secret reports whether an absolute path is a secret: only a rule that allows Read of it lets a call read it. nil: there are
 	// none.
@@ -52,7 +52,8 @@ type Policy struct {
 	// such a rule does not ask about a command that may run the program. nil: it keeps them from none.
 	Holds func(program string) bool
 
-	set *ruleset
+	set   *ruleset
+	names func() (*protect.Map, error) // Names, for one decision
 }
 
 // With returns a copy of the policy that has rules as well.

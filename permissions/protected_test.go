@@ -9,11 +9,11 @@ func TestProtectedNames(t *testing.T) {
 		".husky", ".devcontainer", ".config", ".ssh", ".gnupg", ".github",
 	} {
 		for _, path := range []string{"/ws/" + dir, "/ws/a/" + dir + "/b/c", "/elsewhere/" + dir + "/x"} {
-			if !isProtected(path, "/ws") {
+			if !(Policy{}).at(Request{}).isProtected(path, "/ws") {
 				t.Errorf("%s is not protected", path)
 			}
 		}
-		if isProtected("/home/"+dir+"/ws/a", "/home/"+dir+"/ws") {
+		if (Policy{}).at(Request{}).isProtected("/home/"+dir+"/ws/a", "/home/"+dir+"/ws") {
 			t.Errorf("all below a root in %s is protected", dir)
 		}
 	}
@@ -23,10 +23,10 @@ func TestProtectedNames(t *testing.T) {
 		".pypirc", ".netrc", ".mcp.json", "mcp.json", ".vimrc", ".exrc", ".nvimrc", ".emacs", ".dir-locals.el", ".gdbinit",
 		".lldbinit", ".pre-commit-config.yaml", ".tool-versions", "mise.toml", ".mise.toml",
 	} {
-		if !isProtected("/ws/"+file, "/ws") || !isProtected("/ws/a/B/"+file, "/ws") {
+		if !(Policy{}).at(Request{}).isProtected("/ws/"+file, "/ws") || !(Policy{}).at(Request{}).isProtected("/ws/a/B/"+file, "/ws") {
 			t.Errorf("%s is not protected", file)
 		}
-		if isProtected("/ws/"+file+"/x", "/ws") || isProtected("/ws/"+file+"x", "/ws") || isProtected("/ws/x"+file, "/ws") {
+		if (Policy{}).at(Request{}).isProtected("/ws/"+file+"/x", "/ws") || (Policy{}).at(Request{}).isProtected("/ws/"+file+"x", "/ws") || (Policy{}).at(Request{}).isProtected("/ws/x"+file, "/ws") {
 			t.Errorf("more than %s is protected", file)
 		}
 	}

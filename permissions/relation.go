@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
-	"toolhost/permissions/protect"
 )
 
 // Relate is how a rule about words stands to a command line.
@@ -135,10 +134,12 @@ func (p Policy) Reaches(grant string) bool {
 // MayOpen reports whether a directory may stay open for a session once a person has allowed a call that makes or installs it: an ordinary
 // directory outside of the workspace, about whose writing no rule says anything else.
 func (p Policy) MayOpen(dir string) bool {
-	if !filepath.IsAbs(dir) || !(suggester{p: &p}).narrow(dir) || p.Secret != nil && p.Secret(dir) || p.Guarded != nil && p.Guarded(dir) {
+	if !filepath.IsAbs(dir) || !(suggester{p: &p}).narrow(dir) || p.Secret != nil && p.Secret(dir) {
 		return false
 	}
-	if _, protected := protect.Asks(dir, ""); protected {
+	at := agenttool.Path{Spelling: dir, Absolute: dir, Resolved: dir}
+	p = p.at(Request{Facts: &agenttool.Facts{Writes: []agenttool.Path{at}}})
+	if _, err := p.names(); err != nil || p.isProtected(dir, "") {
 		return false
 	}
 	for _, name := range strings.Split(dir, "/") {

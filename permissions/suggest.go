@@ -417,5 +417,5 @@ func (s suggester) narrow(dir string) bool {
 	if len(names) < least || hidden || agenttool.Within(dir, s.p.Workspace) {
 		return false
 	}
-	return s.p.Guarded == nil || !s.p.Guarded(filepath.Join(dir, ".bashrc")) // where that is guarded is a home
+	return s.p.Home == "" || dir != s.p.Home
 }

@@ -42,7 +42,7 @@ type writable struct {
 // decision has the paths that the decision about the command named.
 type decision struct {
 	approved []string // paths that the decision named
-	removed  []string // ... as destroyed: of git directories below them, names that git runs or obeys are removed, and not written
+	removed  []string // ... as destroyed: protected names below them are removed, and not written
 }
 
 // lending is about places that come and go while the command runs.
@@ -109,7 +109,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 	for _, path := range a.Paths {
 		path = strings.TrimSuffix(path, " (deleted)")
 		rule, held := j.holds(a.Call, path)
-		if !held && slices.Contains(moves, a.Call) && !occupied(a.Call, path) {
+		if !held && slices.Contains(moves, a.Call) && !j.mayRemove(a.Call, path) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
 		}
 		switch {
@@ -138,15 +138,21 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 func (j *judge) holds(call, path string) (rule protect.Rule, held bool) {
 	rule, held = j.names.Judge(path)
 	for _, git := range j.gits {
-		if !held && !approvedIn(git, path, j.approved) && !(slices.Contains(removes, call) && inAny(j.removed, git)) {
+		if !held && !approvedIn(git, path, j.approved) {
 			rule, held = protect.GitHolds(git, path)
 		}
 	}
+	held = held && !j.mayRemove(call, path)
 	if held && slices.Contains(opens, call) {
 		_, open := j.opening.find(path)
 		held = !open
 	}
 	return rule, held
+}
+
+// mayRemove reports whether a call takes away a name that the decision showed as destroyed, or one below it: nothing comes in its place.
+func (j *judge) mayRemove(call, path string) bool {
+	return slices.Contains(removes, call) && inAny(j.removed, path)
 }
 
 // opens reports whether a user has opened a name to the command, which may replace it.

@@ -30,8 +30,9 @@ type Profile struct {
 	Real   []string // those of Write that have no links in them: one that has become a link is refused
 	Reveal []string // secrets that this command may read, and sockets that it may use
 	Read   []string // places in a home directory that the decision showed as read, without the secrets in them
-	Unseal []string // protected paths that this command may write: the decision named them
-	Remove []string // paths that the decision showed as destroyed, with protected names in them, except roots
+	Unseal []string // protected paths that this command may write: the decision named them, and a person agreed
+	Known  []string // the protected names below them that the decision knew, as [protect.Map.Opens] has them: where there are others, a path stays sealed
+	Remove []string // paths that the decision showed as destroyed: protected names in them, except roots, may be removed, and not written
 	Hosts  []string // whom it may reach, as rules of Network name them; of Workspace only
 	Public []string // the same, but for private addresses to which they lead
 

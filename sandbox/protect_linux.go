@@ -27,18 +27,17 @@ func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 		return names{}, err
 	}
 	unseal := slices.DeleteFunc(slices.Clone(p.Unseal), func(path string) bool {
-		_, held := all.Judge(path)
-		repository := slices.ContainsFunc(all.Git, func(git protect.GitDir) bool { return agenttool.Within(git.Path, path) })
-		return !held && !repository // to write a directory is not to write every protected name that is in it
+		known, names := append([]string{protect.Fold(path)}, p.Known...), all.Opens(path)
+		return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) })
 	})
-	unseal = append(unseal, slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !v.below(path) })...)
+	remove := slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !v.below(path) })
 	reveal := slices.DeleteFunc(slices.Clone(p.Reveal), func(path string) bool {
 		_, secret := all.Secret(path, 0, 0)
 		return !secret && !v.inRoot(path) // to read a directory is not to read every secret that is in it
 	})
 	protected.Allow(p.Unseal...)
 	protected.Allow(p.Remove...)
-	return names{all, all.Granted(unseal, reveal)}, nil
+	return names{all, all.Granted(unseal, reveal).Uncovering(remove)}, nil
 }
 
 // protect covers names that the command must not write, and files that it must not read.

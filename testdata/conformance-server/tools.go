@@ -214,6 +214,9 @@ func (c *call) Confine(grants []string) error {
 	return nil
 }
 
+// Unseal implements [agenttool.Confined]: fixtures change no protected names.
+func (c *call) Unseal(agenttool.Protected) {}
+
 func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 	c.mu.Lock()
 	kept := c.twice && !c.granted

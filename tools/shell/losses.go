@@ -187,7 +187,7 @@ func (l losses) placeOf(w agenttool.Path) (place keep.Place, ok bool) {
 	} else if l.rootOf(w.Resolved) != root {
 		return keep.Place{}, false
 	}
-	holds := func(path string) bool { _, asks := protect.Asks(path, root); return asks }
+	holds := func(path string) bool { return l.tool.w.Protects(path, root) }
 	return keep.Place{Root: root, Path: w.Resolved, Holds: holds}, root != "" && root != w.Resolved
 }
 

@@ -29,6 +29,7 @@ type call struct {
 	oldDir string // where the session was before it moved to where the call starts; "" if it never moved
 
 	grants sandbox.Grants
+	agreed agenttool.Protected
 	launch
 	copying
 }

@@ -24,14 +24,14 @@ func (c *call) profile() sandbox.Profile {
 	}
 	p := sandbox.Profile{
 		Access: sandbox.Workspace, Write: c.grants.Write, Reveal: c.grants.Reveal, Read: c.shown(),
-		Hosts: c.grants.Hosts, Public: sandbox.Public(c.facts.Hosts), Unseal: c.grants.Write,
+		Hosts: c.grants.Hosts, Public: sandbox.Public(c.facts.Hosts), Unseal: c.agreed.Paths, Known: c.agreed.Names,
 		Denied: c.denied(),
 	}
 	for _, w := range c.facts.Writes { // the decision listed them
 		if w.Follows {
 			continue // the sandbox lets git note upstreams, and no more
 		}
-		p.Unseal, p.Real = append(p.Unseal, w.Resolved), append(p.Real, w.Resolved)
+		p.Real = append(p.Real, w.Resolved)
 		if c.removes() {
 			p.Remove = append(p.Remove, w.Resolved)
 		}
@@ -89,6 +89,9 @@ func (c *call) Confine(grants []string) error {
 	}
 	return nil
 }
+
+// Unseal opens the protected names that a person agreed to.
+func (c *call) Unseal(agreed agenttool.Protected) { c.agreed = agreed }
 
 // environ returns the command's environment. A command that provably only reads gets variables that keep it
 // read-only, and the variables of the user's settings only if it reaches out as well: one that runs unasked was understood without

@@ -50,10 +50,8 @@ type Options struct {
 func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinement, error) {
 	write, read, pointers := besides(scope)
 	roots := slices.Concat(scope.Roots, write)
-	protected := protect.NewCache(protect.Options{
-		Roots: append(slices.Clone(roots), read...), Home: dirs.Real(scope.Home), ReadDeny: with.Secrets, Sealed: with.Sealed,
-	}, 0)
-	w.Guard(recent(protected.Map))
+	protected := Names(scope, with.Secrets, with.Sealed)
+	w.Guard(Recent(protected))
 	least, err := agenttool.ParseLevel(with.Required)
 	if err != nil {
 		return nil, fmt.Errorf("--sandbox: %w", err)
@@ -273,8 +271,8 @@ func Shown() []string { return append(filepath.SplitList(os.Getenv("PATH")), ins
 // guardAge is how long the file tools use a map of the protected names: making one takes as long as a read.
 const guardAge = time.Second
 
-// recent caches the result of get for guardAge.
-func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Map, error) {
+// Recent returns the map of a cache, which it asks every guardAge.
+func Recent(names *protect.Cache) func() (*protect.Map, error) {
 	var mu sync.Mutex
 	var kept *protect.Map
 	var at time.Time
@@ -286,7 +284,7 @@ func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Ma
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		m, err := get(ctx)
+		m, err := names.Map(ctx)
 		if err == nil {
 			kept, at = m, time.Now()
 		}
@@ -294,26 +292,24 @@ func recent(get func(context.Context) (*protect.Map, error)) func() (*protect.Ma
 	}
 }
 
-// Uncovered says what the sandbox should cover and cannot, "" for nothing.
-func (c *Confinement) Uncovered() string {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	m, err := c.Names.Latest(ctx)
-	if err != nil {
-		return "the names to cover could not be found: " + err.Error()
+// namesPatience is how long a decision waits for the map of the protected names.
+const namesPatience = 30 * time.Second
+
+// Named is the question of [permissions.Policy] about the protected names, for those of a session: as they are now.
+func Named(names *protect.Cache) func([]agenttool.Path) (*protect.Map, error) {
+	return func([]agenttool.Path) (*protect.Map, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), namesPatience)
+		defer cancel()
+		return names.Map(ctx)
 	}
-	gaps := m.Uncovered()
-	if len(gaps) == 0 {
-		return ""
-	}
-	why := gaps[0].Reason
-	if gaps[0].Path != "" {
-		why = gaps[0].Path + " is " + why
-	}
-	if len(gaps) > 1 {
-		why += fmt.Sprintf(" (and %d more)", len(gaps)-1)
-	}
-	return why
+}
+
+// Names are the protected names of a workspace, which calls of all kinds are judged by.
+func Names(scope agenttool.Scope, secrets, sealed []string) *protect.Cache {
+	write, read, _ := besides(scope)
+	return protect.NewCache(protect.Options{
+		Roots: slices.Concat(scope.Roots, write, read), Home: dirs.Real(scope.Home), ReadDeny: secrets, Sealed: sealed,
+	}, 0)
 }
 
 // Describe is the description of the sandbox that clients get with the greeting.

@@ -70,9 +70,8 @@ func New(f Flags, read *settings.Settings, scope agenttool.Scope) (*Snapshot, er
 		Readable: sync.OnceValue(func() []string {
 			return append(confine.Readable(dirs.Real(scope.Home), scope.Roots), confine.Beside(scope)...)
 		}),
-		Programs: programs.Files(scope.Dir), Repository: protect.HoldsRepository,
+		Programs: programs.Files(scope.Dir), Home: dirs.Real(scope.Home),
 		Disabled: disabledBy(read),
-		Guarded:  func(path string) bool { return protect.Arms(path) || protect.AsksAtHome(path, dirs.Real(scope.Home)) },
 	}.With(rules...)
 	return m, m.hideSecrets(scope, f.Own)
 }

@@ -11,6 +11,7 @@ import (
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/host"
 	"toolhost/host/hook"
+	"toolhost/permissions/protect"
 	"toolhost/persist"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
@@ -26,6 +27,7 @@ type Checker struct {
 	Secret func(path string) bool // reports whether an absolute path is a file that calls do not read
 
 	roots *workspace.Workspace
+	names *protect.Cache
 }
 
 // NewChecker makes a checker for a session that is yet to begin, whose sandbox is of a level. It calls neither Store nor writes files.
@@ -50,7 +52,9 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 	for _, warning := range l.warnings {
 		o.Log(visible.Text(warning))
 	}
-	c := &Checker{Hooks: l.now.Hooks, Secret: p.Secret, roots: w}
+	c := &Checker{Hooks: l.now.Hooks, Secret: p.Secret, roots: w, names: confine.Names(l.scope, l.now.Secrets, l.now.Sealed())}
+	w.Guard(confine.Recent(c.names))
+	p.Names = confine.Named(c.names)
 	c.Host, err = host.New(host.Options{
 		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Shell: shell.Session{Jobs: job.New(job.Options{}), Keep: l.copies(true)}}), Scope: l.scope, Locate: w.Locate, Policy: p,
 		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
@@ -59,4 +63,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 }
 
 // Close releases the workspace.
-func (c *Checker) Close() { c.roots.Close() }
+func (c *Checker) Close() {
+	c.names.Close()
+	c.roots.Close()
+}

@@ -277,7 +277,7 @@ func indexMode(read *settings.Settings) engine.Mode {
 // policy is the policy in force.
 func (s *Session) policy() permissions.Policy {
 	p := s.live.snapshot().Policy
-	p.Confines, p.Uncovered = s.Sandbox.Level == sandbox.Full, s.Sandbox.Uncovered
+	p.Confines, p.Names = s.Sandbox.Level == sandbox.Full, confine.Named(s.Sandbox.Names)
 	p.Holds = func(program string) bool {
 		return s.Sandbox.Session != nil && s.Sandbox.Session.Holds(program, append(os.Environ(), s.live.environ()...))
 	}
