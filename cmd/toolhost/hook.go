@@ -20,7 +20,8 @@ and answers on stdout: your rules and settings allow it, deny it, or have Claude
 
 A command of Bash that may run is rewritten to toolhost call: it runs in the sandbox, is in the log, and asks in toolhost
 approve while that runs. Otherwise Claude Code's dialog asks: its yes is that to the call, and the log names it.
-Of other tools the log has each call that was denied, and each that Claude Code has done.`,
+Of other tools the log has each call that was denied, and each that Claude Code has done. While a command of the project runs that could
+change what a path leads to, such a call asks; afterwards you are told if it touched another file.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if args[0] != "claude" {

@@ -32,30 +32,38 @@ func farIn(mountinfo string) []string {
 }
 
 // mountPoint is one line of mountinfo: a subtree of a device and its mount point.
-type mountPoint struct{ device, root, at string }
+type mountPoint struct {
+	device, root, at string
+	writable         bool // through this mount
+}
 
 // mountsIn parses mountinfo, in mount order.
 func mountsIn(mountinfo string) []mountPoint {
 	var all []mountPoint
 	for line := range strings.Lines(mountinfo) {
-		if fields := strings.Fields(line); len(fields) >= 5 {
-			all = append(all, mountPoint{fields[2], unescapeMount(fields[3]), unescapeMount(fields[4])})
+		if fields := strings.Fields(line); len(fields) >= 6 {
+			options := strings.Split(fields[5], ",")
+			all = append(all, mountPoint{fields[2], unescapeMount(fields[3]), unescapeMount(fields[4]), slices.Contains(options, "rw")})
 		}
 	}
 	return all
+}
+
+// placeOf returns the mount through which a path without links leads, and the path on the mount's device.
+func placeOf(file string, mounts []mountPoint) (home mountPoint, place string) {
+	for _, m := range mounts {
+		if agenttool.Within(m.at, file) && len(m.at) >= len(home.at) {
+			home = m
+		}
+	}
+	return home, path.Join(home.root, below(home.at, file))
 }
 
 // otherNames returns the other paths under which the directories, or parts of them, are mounted.
 func otherNames(dirs []string, mounts []mountPoint) []string {
 	var found []string
 	for _, dir := range dirs {
-		var home mountPoint
-		for _, m := range mounts {
-			if agenttool.Within(m.at, dir) && len(m.at) >= len(home.at) {
-				home = m
-			}
-		}
-		place := path.Join(home.root, below(home.at, dir))
+		home, place := placeOf(dir, mounts)
 		for _, m := range mounts {
 			other := ""
 			switch {

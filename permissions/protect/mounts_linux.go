@@ -2,27 +2,54 @@ package protect
 
 import (
 	"slices"
+	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 // maxMountinfo is how much of the list of mounts is read, in bytes.
 const maxMountinfo = 4 << 20
 
 // farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none.
-func farMounts() []string { return farIn(mountinfo()) }
+func farMounts() []string { return farIn(mountinfo("self")) }
 
 // OtherNames returns the other paths under which the directories, or parts of them, are mounted.
 func OtherNames(dirs []string) []string {
-	return slices.DeleteFunc(otherNames(dirs, mountsIn(mountinfo())), func(file string) bool {
+	return slices.DeleteFunc(otherNames(dirs, mountsIn(mountinfo("self"))), func(file string) bool {
 		var stat unix.Stat_t
 		return systemPlace(file) || unix.Lstat(file, &stat) != nil
 	})
 }
 
-// mountinfo returns the list of mounts, "" if it cannot be read.
-func mountinfo() string {
-	fd, err := unix.Open("/proc/self/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+// Mounts are those that a process sees.
+type Mounts struct {
+	text string
+	all  []mountPoint
+}
+
+// MountsOf returns the mounts of a process. It reports whether they can be read: those of a process that has ended cannot.
+func MountsOf(pid int) (Mounts, bool) {
+	text := mountinfo(strconv.Itoa(pid))
+	return Mounts{text, mountsIn(text)}, text != ""
+}
+
+// Same reports whether two processes live among the same mounts.
+func (m Mounts) Same(other Mounts) bool { return m.text == other.text }
+
+// Changes reports whether a process with these mounts may, if nothing else keeps it, change a directory that this process, which has the
+// mounts ours, knows by a path without links; if below is set, also whether it may change one below that directory.
+func (m Mounts) Changes(ours Mounts, dir string, below bool) bool {
+	home, place := placeOf(dir, ours.all)
+	return slices.ContainsFunc(m.all, func(m mountPoint) bool {
+		return m.writable && m.device == home.device && (agenttool.Within(m.root, place) || below && agenttool.Within(place, m.root))
+	})
+}
+
+// mountinfo returns the list of mounts of a process, "" if it cannot be read.
+func mountinfo(process string) string {
+	fd, err := unix.Open("/proc/"+process+"/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return ""
 	}

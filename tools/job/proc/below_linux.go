@@ -96,7 +96,7 @@ func children(p Process) (kids []int, ok bool) {
 // sift finds the descendants of root in the whole process table.
 func sift(root int) []Process {
 	byParent := map[int][]Process{}
-	for p := range table() {
+	for p := range All() {
 		byParent[p.Parent] = append(byParent[p.Parent], p)
 	}
 	below := byParent[root]

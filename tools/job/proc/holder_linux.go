@@ -25,7 +25,7 @@ func Holders(among []Process, pipes []*os.File) []Holder {
 		}
 	}
 	if among == nil {
-		among = slices.Collect(table())
+		among = slices.Collect(All())
 		slices.Reverse(among)
 	}
 	var found []Holder

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"errors"
+	"iter"
 	"os"
 	"syscall"
 )
@@ -33,6 +34,9 @@ func (p Process) Signal(sig syscall.Signal) error {
 
 // Below returns nothing on this system.
 func Below(int) []Process { return nil }
+
+// All yields nothing on this system.
+func All() iter.Seq[Process] { return func(func(Process) bool) {} }
 
 // CommandLine returns "" on this system.
 func CommandLine(int) string { return "" }

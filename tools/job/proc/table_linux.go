@@ -18,8 +18,8 @@ func Read(pid int) (Process, bool) {
 	return parseStat(row)
 }
 
-// table yields all processes.
-func table() iter.Seq[Process] {
+// All yields all processes, of any user.
+func All() iter.Seq[Process] {
 	return func(yield func(Process) bool) {
 		pids, _ := numbers("/proc", math.MaxInt)
 		for _, pid := range pids {

@@ -35,6 +35,17 @@ func Suspect(pid int) string {
 	return ""
 }
 
+// Filtered reports whether more system call filters hold a process than this one, as they do each command in a sandbox of toolhost, at every
+// level, and none of its helpers. No process gets rid of them.
+func Filtered(pid int) (bool, error) {
+	theirs, err := confinementOf(pid)
+	if err != nil {
+		return false, err
+	}
+	ours, err := confinementOf(os.Getpid())
+	return theirs.filters > ours.filters, err
+}
+
 // kernelLimits are limits of a process that it cannot remove, as the kernel shows them.
 type kernelLimits struct {
 	filters         int

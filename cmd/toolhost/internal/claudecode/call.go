@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -21,11 +22,18 @@ const (
 
 // call is one of Claude Code, as it gives it to hooks.
 type call struct {
-	Tool  string         `json:"tool_name"`
-	Dir   string         `json:"cwd"`
-	Input input          `json:"-"`
-	Event string         `json:"hook_event_name"`
-	Raw   map[string]any `json:"-"` // the input with all that it has
+	Tool    string         `json:"tool_name"`
+	Dir     string         `json:"cwd"`
+	Input   input          `json:"-"`
+	Event   string         `json:"hook_event_name"`
+	Session string         `json:"session_id"`
+	Use     string         `json:"tool_use_id"` // which call it is, in its session; "" in old versions
+	Raw     map[string]any `json:"-"`           // the input with all that it has
+}
+
+// changes reports whether the call changes the file of its path.
+func (c *call) changes() bool {
+	return slices.Contains([]string{"Edit", "MultiEdit", "Write", "NotebookEdit"}, c.Tool)
 }
 
 // input is that of a tool of Claude Code. Paths are absolute.

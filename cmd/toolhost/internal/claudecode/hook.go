@@ -38,7 +38,7 @@ func (h Hook) Answer(in io.Reader, out io.Writer) error {
 	c, err := readCall(in)
 	h.Options.Workspace = cmp.Or(os.Getenv("CLAUDE_PROJECT_DIR"), c.Dir, ".")
 	if err == nil && c.Event == afterTool {
-		return h.record(c, "")
+		return h.after(c, out)
 	}
 	var a answer
 	if err == nil {
@@ -50,7 +50,24 @@ func (h Hook) Answer(in io.Reader, out io.Writer) error {
 	if err := a.write(out); err != nil || a.Verdict != agenttool.Deny {
 		return err
 	}
-	return h.record(c, a.Reason)
+	return h.record(c, agenttool.Failure(agenttool.PolicyBlocked, "denied_to_client", "denied to "+claudeCode+": "+a.Reason))
+}
+
+// after records a call that Claude Code has done. It tells the model and the user if the file that it touched may be another.
+func (h Hook) after(c call, out io.Writer) error {
+	var failure *agenttool.Error
+	another, err := h.touchedAnother(c)
+	if err != nil {
+		another = "which file " + c.Tool + " has touched is not known: " + visible.Text(err.Error())
+	}
+	if another != "" {
+		failure = agenttool.Failure(agenttool.PartialFailure, "touched_another_file", another)
+		told := "toolhost: " + another + ". Stop, and have the user look at both before anything else is done"
+		if err := output.JSON(out, map[string]any{"decision": "block", "reason": told, "systemMessage": told}); err != nil {
+			return err
+		}
+	}
+	return h.record(c, failure)
 }
 
 func (a answer) write(out io.Writer) error {
@@ -92,7 +109,10 @@ func (h Hook) decide(c call) (a answer, err error) {
 	if c.Tool == "Bash" && a.Verdict != agenttool.Deny {
 		err = a.confine(c, h, input)
 	}
-	if c.Tool == "Grep" && a.Verdict != agenttool.Deny {
+	if c.Tool != "Bash" && err == nil && a.Verdict != agenttool.Deny {
+		err = a.beware(c, h)
+	}
+	if c.Tool == "Grep" && err == nil && a.Verdict != agenttool.Deny {
 		err = a.spare(c, checker.Secret)
 	}
 	return a, err

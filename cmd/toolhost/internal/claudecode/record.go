@@ -10,9 +10,9 @@ import (
 	"toolhost/sandbox"
 )
 
-// record puts a call into the log of the day that Claude Code has done, or that was denied to it, and why. Commands that ran are there
-// by toolhost call.
-func (h Hook) record(c call, denied string) error {
+// record puts a call into the log of the day that Claude Code has done, or that failed, and why: it was denied to it, or touched another file.
+// Commands that ran are there by toolhost call.
+func (h Hook) record(c call, failure *agenttool.Error) error {
 	tool, input := c.ours()
 	if tool == "" || c.Tool == "Bash" && c.Event == afterTool {
 		return nil
@@ -25,7 +25,7 @@ func (h Hook) record(c call, denied string) error {
 	o.Overwrite, o.MaxJobs, o.MaxParallel, o.Sandbox = true, 1, 1, string(sandbox.Landlock)
 	o.Tools = func(tools []agenttool.Tool) []agenttool.Tool {
 		for i, t := range tools {
-			tools[i] = doneTool{t, denied}
+			tools[i] = doneTool{t, failure}
 		}
 		return tools
 	}
@@ -44,10 +44,10 @@ func (h Hook) record(c call, denied string) error {
 // claudeCode is the name of the client in records.
 const claudeCode = "Claude Code"
 
-// doneTool is a tool whose calls Claude Code has done, or was denied: they are judged and recorded, and do nothing.
+// doneTool is a tool whose calls Claude Code has done, or that failed: they are judged and recorded, and do nothing.
 type doneTool struct {
 	agenttool.Tool
-	denied string // why the hook denied it; "": it did not
+	failure *agenttool.Error // nil: it was done
 }
 
 func (t doneTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.Call, error) {
@@ -55,18 +55,19 @@ func (t doneTool) Bind(scope agenttool.Scope, input json.RawMessage) (agenttool.
 	if err != nil {
 		return nil, err
 	}
-	return doneCall{c, t.denied}, nil
+	return doneCall{c, t.failure}, nil
 }
 
 type doneCall struct {
 	agenttool.Call
-	denied string
+	failure *agenttool.Error
 }
 
-// Run fails for a call that the hook denied for another reason than rules, which end a call before it runs.
+// Run fails for a call that the hook denied for another reason than rules, which end a call before it runs, and for one that touched another
+// file.
 func (c doneCall) Run(context.Context, agenttool.Reporter) (agenttool.Output, error) {
-	if c.denied != "" {
-		return agenttool.Output{}, agenttool.Failure(agenttool.PolicyBlocked, "denied_to_client", "denied to "+claudeCode+": "+c.denied)
+	if c.failure != nil {
+		return agenttool.Output{}, c.failure
 	}
 	const said = "done by " + claudeCode + ", outside of the sandbox"
 	return agenttool.Output{Content: []agenttool.Content{agenttool.Text(said)}, Summary: said}, nil
