@@ -306,6 +306,14 @@ func occupied(call, path string) bool {
 
 func (j *writable) within(path string) bool { return inAny(j.open, path) }
 
+// locks reports whether the command may lock a file that it has opened for reading.
+func (j *judge) locks(path string, readOnly bool) bool {
+	if j.mounts {
+		return !readOnly
+	}
+	return j.within(path) || j.opening.within(path)
+}
+
 // inAny reports whether a path is one of some directories, or lies in one.
 func inAny(dirs []string, path string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return agenttool.Within(dir, path) })

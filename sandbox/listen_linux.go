@@ -138,7 +138,7 @@ func (p *Process) serve(listener *os.File) {
 	if err != nil || p.judge == nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.changed, Named: p.named, Room: p.judge.room}
+	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.changed, Named: p.named, Locks: p.judge.locks, Room: p.judge.room}
 	if p.ask != nil && p.mayAsk != nil && p.helper.first {
 		p.judge.opening.asks, judges.Ask = true, p.judge.opening.ask
 	}

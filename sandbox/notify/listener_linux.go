@@ -153,6 +153,9 @@ func (l *Listener) quick(fd int) (*notification, error) {
 	}
 }
 
+// flagContinue is SECCOMP_USER_NOTIF_FLAG_CONTINUE.
+const flagContinue = 1
+
 // judgeDirected answers a call that acts on a process by its number.
 func (l *Listener) judgeDirected(n *notification, c directed) error {
 	verdict := Verdict(unix.EPERM)
@@ -165,7 +168,6 @@ func (l *Listener) judgeDirected(n *notification, c directed) error {
 	}
 	switch verdict {
 	case Continue:
-		const flagContinue = 1
 		return l.send(response{id: n.id, flags: flagContinue})
 	case Done:
 		verdict = Allow
@@ -195,6 +197,9 @@ func (l *Listener) take(w *worker, n *notification) error {
 	if c, ok := l.direct[n.data.nr]; ok {
 		return l.judgeDirected(n, c)
 	}
+	if isLock(n) {
+		return l.takeLock(n)
+	}
 	c, known := l.calls[n.data.nr]
 	if !known { // a call whose names are at unknown places
 		return l.answer(n, Verdict(unix.ENOSYS))
@@ -213,7 +218,7 @@ func (l *Listener) do(r *request) error {
 	case gone:
 		return nil
 	case later:
-		return l.judges.Room.waits.begin(r)
+		return r.waitForOther()
 	case paused:
 		return l.pauses.begin(r)
 	case 0:

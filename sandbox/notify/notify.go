@@ -112,6 +112,9 @@ type Judges struct {
 	// Direct judges a call that names a process or thread by its number. Several goroutines call it at once; it must not
 	// block. Without it all fail with EPERM.
 	Direct func(Directed) Verdict
+	// Locks reports whether a command may lock a file that it has opened for reading only, by its path and whether its mount is read-only. Several
+	// goroutines call it at once; it must not block. Without it such locks are private: they succeed, and nothing is locked.
+	Locks func(path string, readOnly bool) bool
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex

@@ -8,39 +8,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of opens that wait for the other end of a pipe: how many of one session, how many of one command whatever the others have, and the time
-// between two looks.
+// Bounds of calls that wait for the other end of a pipe or for a lock: how many of one session, how many of one command whatever the others have,
+// and the time between two looks, which take at most a tenth of it.
 const (
 	maxWaits     = 256
 	keptWaits    = 16
 	shortestLook = time.Millisecond
 	longestLook  = 50 * time.Millisecond
+	lookShare    = 10
 )
 
-// waits are the opens of a session that cannot be done yet. One thread, which is there while any waits, tries them in turn.
+// waits are the calls of a session that cannot be done yet. One thread, which is there while any waits, tries them in turn.
 type waits struct {
 	mu      sync.Mutex
-	waiting []*request
+	waiting []*waiter
 	looking bool
 	added   bool // since the last look
 }
 
-// begin has a call wait until its pipe can be opened. It does not block itself.
-func (ws *waits) begin(r *request) error {
+// waiter is a call that waits.
+type waiter struct {
+	l     *Listener
+	n     *notification
+	try   func(*worker) (over bool) // does it, if that does not block, and answers
+	leave func()                    // gives up what it holds
+}
+
+// begin has a call wait. It does not block itself.
+func (ws *waits) begin(next *waiter) error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
 	own := 0
 	for _, other := range ws.waiting {
-		if other.l == r.l {
+		if other.l == next.l {
 			own++
 		}
 	}
 	if len(ws.waiting) >= maxWaits && own >= keptWaits {
-		return r.l.answer(r.n, Verdict(unix.EAGAIN))
+		next.leave()
+		return next.l.answer(next.n, Verdict(unix.EAGAIN))
 	}
-	waiting := &request{source: source{l: r.l, n: r.n, from: newCaller(r.n)}, call: r.call, arguments: arguments{flags: r.flags}, openedFile: openedFile{fd: -1}, pausing: pausing{waits: r.waits}}
-	r.waits = -1
-	ws.waiting, ws.added = append(ws.waiting, waiting), true
+	ws.waiting, ws.added = append(ws.waiting, next), true
 	if !ws.looking {
 		ws.looking = true
 		go ws.look() // ends when none waits, as after the end of their listeners
@@ -52,30 +60,30 @@ func (ws *waits) begin(r *request) error {
 func (ws *waits) end(l *Listener) {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()
-	ws.waiting = slices.DeleteFunc(ws.waiting, func(r *request) bool {
-		if r.l == l {
-			r.leave()
+	ws.waiting = slices.DeleteFunc(ws.waiting, func(w *waiter) bool {
+		if w.l == l {
+			w.leave()
 		}
-		return r.l == l
+		return w.l == l
 	})
 }
 
 // look tries again and again what waits. The less happens, the more seldom it looks.
 func (ws *waits) look() {
-	w := newWorker()
+	thread := newWorker()
 	for pause := shortestLook; ; pause = min(2*pause, longestLook) {
 		time.Sleep(pause)
 		ws.mu.Lock()
 		if ws.added {
 			pause, ws.added = shortestLook, false
 		}
-		ws.waiting = slices.DeleteFunc(ws.waiting, func(r *request) bool {
-			r.w = w
-			if !r.opensNow() {
-				return false
+		begun := time.Now()
+		ws.waiting = slices.DeleteFunc(ws.waiting, func(w *waiter) bool {
+			over := !w.l.valid(w.n.id) || w.try(thread)
+			if over {
+				w.leave()
 			}
-			r.leave()
-			return true
+			return over
 		})
 		if len(ws.waiting) == 0 {
 			ws.looking = false
@@ -83,19 +91,30 @@ func (ws *waits) look() {
 			return
 		}
 		ws.mu.Unlock()
+		pause = max(pause, lookShare*time.Since(begun)/2)
 	}
 }
 
-// opensNow tries to open the very thing that was judged. It reports whether the wait is over: the call was answered, or its caller has gone.
+// waitForOther has an open wait until its pipe can be opened.
+func (r *request) waitForOther() error {
+	w := &request{source: source{l: r.l, n: r.n, from: newCaller(r.n)}, call: r.call, arguments: arguments{flags: r.flags}, openedFile: openedFile{fd: -1}, pausing: pausing{waits: r.waits}}
+	r.waits = -1
+	return r.l.judges.Room.waits.begin(&waiter{l: r.l, n: r.n, leave: w.leave, try: func(thread *worker) bool {
+		w.w = thread
+		return w.opensNow()
+	}})
+}
+
+// opensNow tries to open the very thing that was judged. It reports whether the wait is over: the call was answered.
 func (r *request) opensNow() bool {
 	const naming = unix.O_CREAT | unix.O_EXCL | unix.O_NOFOLLOW
-	if !r.l.valid(r.n.id) {
-		return true
-	}
 	fd, err := unix.Open(atProc(r.waits), (r.flags|ourFlags)&^naming, 0)
 	switch err {
 	case unix.ENXIO, unix.EWOULDBLOCK:
-		return false
+		if !r.from.interrupted() {
+			return false
+		}
+		err = restart
 	case nil:
 		r.fd = fd
 		if errno := r.unblock(); errno != 0 {

@@ -21,6 +21,9 @@ const (
 	KillProcess Action = 0x8000_0000
 )
 
+// Pass makes a call succeed that is not made.
+const Pass = errno
+
 // Actions from errno+1 to lastErrno are failures with that number.
 const (
 	errno     Action = 0x0005_0000
@@ -40,7 +43,7 @@ const (
 
 // valid reports whether a is an action that this package makes.
 func (a Action) valid() bool {
-	return a == Allow || a == Notify || a == KillProcess || a > errno && a <= lastErrno
+	return a == Allow || a == Notify || a == KillProcess || a >= errno && a <= lastErrno
 }
 
 // Rule gives the action for a call whose arguments meet all conditions; without conditions, for every such call.

@@ -40,7 +40,7 @@ const (
 // Standard returns the filter of a sandboxed command. A call without a rule is allowed: it needs a capability that the
 // command does not have, or is bounded by mounts, Landlock and namespaces.
 func Standard(o Options) Filter {
-	rules := slices.Concat(missing(), privileged(), newNamespaces(), controls(), specialFiles(), leases(), personalities())
+	rules := slices.Concat(missing(), privileged(), newNamespaces(), controls(), specialFiles(), leases(), o.locks(), personalities())
 	switch {
 	case o.Namespaces && o.Observes:
 		rules = slices.Concat(rules, o.listing())
@@ -162,6 +162,23 @@ func specialFiles() []Rule {
 func leases() []Rule {
 	const setLease = 1024
 	return []Rule{{"fcntl", []Cond{is(1, setLease)}, EPERM}}
+}
+
+// locks: whoever has one makes others wait, the user's programs among them, and may have it on any file that it can read. What writes nothing needs none
+// and gets none; what is watched gets those on files that it may write. Asking for the owner of one is free.
+func (o Options) locks() []Rule {
+	action := Notify
+	switch {
+	case !o.Notify && !o.Writable:
+		action = Pass
+	case !o.Notify:
+		return nil
+	}
+	rules := always(action, "flock")
+	for _, command := range []uint32{6, 7, 37, 38} { // F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
+		rules = append(rules, Rule{"fcntl", []Cond{is(1, command)}, action})
+	}
+	return rules
 }
 
 // personalities allows those of debuggers (no address randomisation) and of builds for 32 bits (uname), and the query.
