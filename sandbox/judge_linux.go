@@ -29,6 +29,7 @@ type judge struct {
 	findings
 	reports
 	opening opening // of more, while the command runs
+	arming  arming
 }
 
 // writable are the places where writing is allowed.
@@ -85,6 +86,9 @@ var moves = []string{"rename", "renameat", "renameat2", "rmdir", "unlinkat"}
 
 // attempt judges one call.
 func (j *judge) attempt(a notify.Attempt) notify.Verdict {
+	if verdict := j.settled(a); verdict != notify.Allow {
+		return verdict
+	}
 	for _, path := range a.Paths {
 		path = strings.TrimSuffix(path, " (deleted)")
 		if _, named := protect.Asks(path, ""); named || filepath.Base(path) == "HEAD" {
@@ -131,7 +135,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 	if a.Linked != "" && j.names.Reaches(a.Linked) {
 		return j.refuse(Violation{Wall: FileSystem, Path: a.Linked, Call: a.Call, Detail: "a link in place of a directory in which names are protected"})
 	}
-	return notify.Allow
+	return j.arms(a)
 }
 
 // holds returns the rule that protects a path from a call, if one does. A name that a user has opened to the command is not held.

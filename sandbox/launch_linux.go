@@ -77,13 +77,17 @@ func (p *Process) guard(plan *plan) (err error) {
 	}
 	p.judge.changes.in, p.judge.changes.opening = plan.hostFiles(), &p.judge.opening
 	p.atEnd(p.judge.opening.close)
+	p.judge.arm(plan)
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter new names are not noticed
 	if p.tripwire, err = newTripwire(plan.names, plan.c.Profile.Unseal, plan.s.o.Protected, fresh); err == nil {
 		done := make(chan struct{})
 		p.tripwire.allowed.letLive = plan.s.o.LetLive
 		p.violations.changed = plan.s.o.Changed
 		go p.tripwire.watch(done, p.violations.add)
+		p.tripwire.settle, p.tripwire.asides, p.tripwire.judged = p.judge.settleNow, p.judge.arming.tell, plan.s.level != Landlock
+		p.judge.arming.judged.Known = p.tripwire.known
 		p.atEnd(p.inspectLast)
+		p.atEnd(p.judge.arming.end)
 		p.atEnd(func() { close(done) })
 	}
 	return err

@@ -250,6 +250,12 @@ func isLayered(s *Session, name string) bool {
 	return err == nil && !slices.ContainsFunc(h.failed, func(f failedLayer) bool { return f.name == name })
 }
 
+// HoldNames keeps the session's commands from changing names until release is called. It waits for a change that is under way.
+func (s *Session) HoldNames() (release func()) {
+	s.namesInUse.Lock()
+	return s.namesInUse.Unlock
+}
+
 // startFailed is the error of a command that did not start.
 func (s *Session) startFailed(err error) error {
 	failure, ok := errors.AsType[*agenttool.Error](err)

@@ -174,3 +174,6 @@ func (s *Session) HoldsHome(string) bool { return false }
 
 // TryLayers fails.
 func TryLayers(string) error { return errLinux }
+
+// HoldNames does nothing: no command runs.
+func (s *Session) HoldNames() (release func()) { return func() {} }

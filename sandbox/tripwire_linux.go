@@ -12,14 +12,16 @@ import (
 )
 
 // tripwire compares the protected names with their state before the command ran, while it runs and when it has ended.
-// As far as the mounts hold, the command did not make these changes. At the end a new name is taken out of use; hooks and
-// configuration of new repositories are put aside at once.
+// As far as the mounts hold, the command did not make these changes. At the end a new name is taken out of use.
 type tripwire struct {
 	before  *protect.Snap
 	names   names
 	cache   *protect.Cache
 	allowed allowances
 	fresh   func() bool // whether the command has written names that repositories have, or those of the table
+	judged  bool        // a supervisor judged what git runs in new repositories
+	settle  func()      // brings what it still holds into place
+	asides  func() []protect.Aside
 
 	mu        sync.Mutex // one look at a time
 	inspected time.Time  // when the command had ended
@@ -84,6 +86,11 @@ func (t *tripwire) watch(done <-chan struct{}, report func(Violation)) {
 func (t *tripwire) look(report func(Violation), ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.settle()
+	for _, a := range t.asides() {
+		report(Violation{Wall: Changed, Path: a.Git, Rule: string(protect.VCSConfig), Certain: true, Detail: "belongs to a repository that was made during the run: " +
+			a.String() + " are out of use until a person allows them with toolhost trust"})
+	}
 	t.changed(report, ended)
 	fresh := t.fresh()
 	if ended || fresh {
@@ -137,8 +144,7 @@ func deed(c protect.Change) string {
 	return "changed"
 }
 
-// made reports the repositories and the names in new directories that were made during the run, and puts aside what of the
-// repositories runs: the command chose what is in them.
+// made reports the repositories and the names in new directories that were made during the run.
 func (t *tripwire) made(report func(Violation)) {
 	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
 	defer cancel()
@@ -156,7 +162,11 @@ func (t *tripwire) made(report func(Violation)) {
 	}
 	for _, git := range repositories {
 		if !t.allowed.lives(git.Path) {
-			report(t.wait(now, git))
+			v := Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that was made during the run"}
+			if v.harmless = t.judged; !t.judged {
+				v.Detail += ", and may run programs that the command chose"
+			}
+			report(v)
 		}
 	}
 }
@@ -167,28 +177,7 @@ func (a *allowances) lives(path string) bool { return a.letLive != nil && a.letL
 // change reports whether another call, or the user, was allowed to change a path meanwhile.
 func (a *allowances) change(path string) bool { return a.cache.Allowed(a.since, path) || a.lives(path) }
 
-// wait puts aside what runs in a new repository, and says so.
-func (t *tripwire) wait(m *protect.Map, git protect.GitDir) Violation {
-	v := Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that was made during the run"}
-	done, err := m.PutAside(git, func(name, digest string) bool {
-		return t.before.Knows(name, digest) || t.allowed.approved(git.Path, name)
-	})
-	if !done.Empty() {
-		v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
-	}
-	v.harmless = done.Empty() && err == nil
-	if err != nil {
-		v.Detail += ", and may run programs that the command chose: " + err.Error()
-	}
-	return v
-}
-
-// approved reports whether an approval showed a hook, or the configuration, of a git directory as written.
-func (a *allowances) approved(git, name string) bool {
-	for _, file := range []string{path.Join(git, "hooks", name), path.Join(git, name)} {
-		if slices.Contains(a.shown, file) || a.cache.AllowedExactly(a.since, file) {
-			return true
-		}
-	}
-	return false
+// known reports whether a hook, or the configuration of a repository, had that content before, or a decision showed it as written.
+func (t *tripwire) known(file string, content []byte) bool {
+	return t.before.Knows(path.Base(file), content) || slices.Contains(t.allowed.shown, file) || t.cache.AllowedExactly(t.allowed.since, file)
 }

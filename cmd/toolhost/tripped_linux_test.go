@@ -20,7 +20,7 @@ func TestTripwireReachesThePerson(t *testing.T) {
 			return n.Type == "tool.x.protected.changed" && strings.Contains(n.Data.Warning, name)
 		})
 	}
-	if exists(a, "ws/nested/.git/hooks/post-checkout") || strings.Contains(a.read("ws/nested/.git/config"), "\tfsmonitor") && !strings.Contains(a.read("ws/nested/.git/config"), "put aside by toolhost: \tfsmonitor") {
+	if !strings.Contains(a.read("ws/nested/.git/hooks/post-checkout"), "\n# put aside by toolhost: ") || strings.Contains(a.read("ws/nested/.git/config"), "\tfsmonitor") && !strings.Contains(a.read("ws/nested/.git/config"), "put aside by toolhost: \tfsmonitor") {
 		t.Error("the repository is live while the job runs")
 	}
 	v := a.visitor(false)
@@ -35,7 +35,7 @@ func TestTripwireReachesThePerson(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.make("shell_output", fields{"job": job, "until": "exit", "wait_ms": 50_000}).result()
-	if !exists(a, "ws/nested/.git/hooks/post-checkout") || !strings.Contains(a.read("ws/nested/.git/config"), "\n\tfsmonitor = ./evil\n") {
+	if strings.Contains(a.read("ws/nested/.git/hooks/post-checkout"), "put aside") || !strings.Contains(a.read("ws/nested/.git/config"), "\n\tfsmonitor = ./evil\n") {
 		t.Errorf("it is not live after the person said so:\n%s", a.read("ws/nested/.git/config"))
 	}
 	h.close()
@@ -57,7 +57,7 @@ func TestRepositoryByWrites(t *testing.T) {
 	m := h.make("write", fields{"path": "fixtures/x/refs/a", "content": ""})
 	h.decide(h.prompt("fixtures/x/refs/a", 1), "allow")
 	m.worked()
-	if exists(a, "ws/fixtures/x/hooks/post-checkout") || strings.Contains(a.read("ws/fixtures/x/config"), "\n\tfsmonitor") {
+	if !strings.Contains(a.read("ws/fixtures/x/hooks/post-checkout"), "\n# put aside by toolhost") || strings.Contains(a.read("ws/fixtures/x/config"), "\n\tfsmonitor") {
 		t.Errorf("the repository is live:\n%s", a.read("ws/fixtures/x/config"))
 	}
 	h.notice("the person is told", func(n notice) bool {

@@ -1,15 +1,13 @@
 package protect
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
-
-	"toolhost/agenttool"
 )
 
 // Aside lists the parts of a git directory that were put aside: git neither runs nor obeys them.
@@ -17,7 +15,7 @@ type Aside struct {
 	Git   string   // the git directory, or the file that pointed to it
 	Hooks []string // names of hooks
 	Keys  []string // of its configuration
-	Files []string // other files, under their new paths
+	Files []string // pointers that were not written, and lead where none may lead
 
 	digest string // of the parts put aside
 }
@@ -49,131 +47,37 @@ func enumerated(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// asideName returns the name under which a file is put aside for the nth time.
-func asideName(name string, n int) string { return fmt.Sprintf("%s.quarantined-%d", name, n) }
+func (a *Aside) addHook(name string) { addOnce(&a.Hooks, name) }
+func (a *Aside) addKey(name string)  { addOnce(&a.Keys, name) }
+func (a *Aside) addFile(name string) { addOnce(&a.Files, name) }
+
+func addOnce(all *[]string, name string) {
+	if !slices.Contains(*all, name) && len(*all) < maxListed {
+		*all = append(*all, name)
+	}
+}
+
+// Add adds what another one has.
+func (a *Aside) Add(other Aside) {
+	for _, name := range other.Hooks {
+		a.addHook(name)
+	}
+	for _, name := range other.Keys {
+		a.addKey(name)
+	}
+	for _, name := range other.Files {
+		a.addFile(name)
+	}
+}
 
 // gitConfigNames are the configuration files of a git directory.
 var gitConfigNames = []string{"config", "config.worktree"}
 
-// PutAside takes the hooks of a git directory out of use, and the variables of its configuration that run programs: the directory of the hooks gets
-// another name, and the variables become comments. [Map.LetLive] takes them back. kept says what stays, by name and digest of its content.
-// A git directory outside the roots cannot be changed: then the file in a root that points to it is renamed.
-func (m *Map) PutAside(git GitDir, kept func(name, digest string) bool) (Aside, error) {
-	t, err := openTree(m.Roots)
-	if err != nil {
-		return Aside{}, err
-	}
-	defer t.close()
-	if t.root(git.Path) == "" {
-		return dropPointer(t, git)
-	}
-	fd, err := t.open(git.Path, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return Aside{}, fmt.Errorf("put aside %s: %w", git.Path, err)
-	}
-	defer unix.Close(fd)
-	done := Aside{Git: git.Path}
-	var problems []error
-	problems = append(problems, done.hooks(fd, kept))
-	for _, name := range gitConfigNames {
-		keys, file, err := disarm(fd, name, kept)
-		done.Keys = append(done.Keys, keys...)
-		if file != "" {
-			done.Files = append(done.Files, path.Join(git.Path, file))
-		}
-		problems = append(problems, err)
-	}
-	return done, errors.Join(problems...)
-}
-
-// hooks puts the hooks of an open git directory aside.
-func (a *Aside) hooks(git int, kept func(name, digest string) bool) error {
-	if state := stateAt(git, "hooks"); state.Kind != Dir && state.Kind != Absent { // a link: anything may write its target
-		name, err := moveAside(git, "hooks")
-		if err == nil {
-			a.Files = append(a.Files, path.Join(a.Git, name))
-		}
-		return err
-	}
-	hooks, err := hooksIn(git, "hooks", kept)
-	if err != nil || len(hooks) == 0 {
-		return err
-	}
-	if _, err := moveAside(git, "hooks"); err != nil {
-		return err
-	}
-	a.Hooks = hooks
-	return nil
-}
-
-// dropPointer renames the .git file that leads to a git directory outside the roots.
-func dropPointer(t *tree, git GitDir) (Aside, error) {
-	if git.Top == "" || t.root(git.Top) == "" {
-		return Aside{}, fmt.Errorf("put aside %s: it lies outside the workspace", git.Path)
-	}
-	fd, err := t.open(git.Top, unix.O_RDONLY|unix.O_DIRECTORY)
-	if err != nil {
-		return Aside{}, err
-	}
-	defer unix.Close(fd)
-	name, err := moveAside(fd, ".git")
-	if err != nil {
-		return Aside{}, fmt.Errorf("put aside %s/.git: %w", git.Top, err)
-	}
-	return Aside{Git: agenttool.Join(git.Top, ".git"), Files: []string{agenttool.Join(git.Top, name)}}, nil
-}
-
-// hooksIn lists the hooks in a directory of an open git directory that git would run, but for those that are kept. Samples are none.
-func hooksIn(git int, dir string, kept func(name, digest string) bool) ([]string, error) {
-	fd, err := openBeneath(git, dir, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
-	if errors.Is(err, unix.ENOENT) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer unix.Close(fd)
-	var found []string
-	err = list(fd, make([]byte, snapBuffer), func(raw []byte, _ Kind) bool {
-		if name := string(raw); !strings.HasSuffix(name, ".sample") {
-			found = append(found, name)
-		}
-		return len(found) < maxListed
-	})
-	slices.Sort(found)
-	return slices.DeleteFunc(found, func(name string) bool {
-		state := stateAt(fd, name)
-		return kept != nil && state.Kind == File && state.Digest != "" && kept(name, state.Digest)
-	}), err
-}
-
-// moveAside renames an entry of an open directory, and returns its new name.
-func moveAside(dir int, name string) (string, error) {
-	var err error
-	for n := range quarantineTries {
-		to := asideName(name, n)
-		if err = renameAside(dir, name, to); err == nil {
-			return to, nil
-		}
-		if !errors.Is(err, unix.EEXIST) {
-			break
-		}
-	}
-	return "", err
-}
-
-// disarm makes comments of the variables of a configuration file that run programs. A file that cannot be edited is put aside whole,
-// under the name that is returned.
-func disarm(git int, name string, kept func(name, digest string) bool) (keys []string, file string, err error) {
-	state := stateAt(git, name)
-	switch {
-	case state.Kind == Absent, kept != nil && state.Kind == File && state.Digest != "" && kept(name, state.Digest):
-		return nil, "", nil
-	case state.Kind != File || state.Size >= maxConfig:
-		file, err = moveAside(git, name)
-		return nil, file, err
-	}
-	return edited(git, name, withoutPrograms)
+// draftIn makes a file of this user alone in an open directory, under a name that nobody can know before.
+func draftIn(dir int) (name string, fd int, err error) {
+	name = ".toolhost-" + rand.Text()
+	fd, err = unix.Openat(dir, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	return name, fd, err
 }
 
 // edited rewrites a configuration file under git's own lock, unless the change changes nothing.
@@ -194,23 +98,12 @@ func edited(git int, name string, change func(text string) (string, []string)) (
 		with, keys = change(string(text))
 	}
 	if err == nil && len(keys) > 0 {
-		err = writeAll(fd, with)
+		err = writeAll(fd, []byte(with))
 	}
 	if err == nil && len(keys) > 0 {
 		return keys, "", unix.Renameat(git, lock, git, name)
 	}
 	return nil, "", errors.Join(err, unix.Unlinkat(git, lock, 0))
-}
-
-func writeAll(fd int, text string) error {
-	for text != "" {
-		n, err := retry(func() (int, error) { return unix.Write(fd, []byte(text)) })
-		if err != nil {
-			return err
-		}
-		text = text[n:]
-	}
-	return nil
 }
 
 // Waiting lists what was put aside in the git directories of the map, and waits for the person.
@@ -238,14 +131,9 @@ func (m *Map) Waiting() ([]Aside, error) {
 func waitingIn(git int, dir string) Aside {
 	a := Aside{Git: dir}
 	var content strings.Builder
-	at, hooks := asideHooks(git)
-	a.Hooks = hooks
-	for _, name := range hooks {
-		if fd, err := openBeneath(git, at, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil {
-			s := stateAt(fd, name)
-			fmt.Fprintf(&content, "%q %v %o %d %s %v\n", name, s.Kind, s.Mode, s.Size, s.Digest, s.id)
-			unix.Close(fd)
-		}
+	for _, hook := range asideHooks(git) {
+		a.Hooks = append(a.Hooks, hook.name)
+		fmt.Fprintf(&content, "%q %o %q %q\n", hook.name, hook.mode, hook.content, hook.link)
 	}
 	for _, name := range gitConfigNames {
 		fd, err := unix.Openat(git, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -262,19 +150,34 @@ func waitingIn(git int, dir string) Aside {
 	return a
 }
 
-// asideHooks returns the directory of hooks that was put aside last, and the hooks in it; nothing if there is none.
-func asideHooks(git int) (dir string, hooks []string) {
-	for n := range quarantineTries {
-		name := asideName("hooks", n)
-		if found, err := hooksIn(git, name, nil); err == nil && len(found) > 0 {
-			dir, hooks = name, found
-		}
-	}
-	return dir, hooks
+// asideHook is a hook that was put aside.
+type asideHook struct {
+	name    string
+	mode    uint32
+	content []byte
+	link    string // the text of the link that it was; "": a file
 }
 
-// ErrOtherHooks says that hooks cannot be put back where others are.
-var ErrOtherHooks = errors.New("other hooks are in their place")
+// asideHooks returns those of an open git directory.
+func asideHooks(git int) (all []asideHook) {
+	dir, err := openBeneath(git, "hooks", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(dir)
+	names, _ := hooksIn(dir)
+	for _, name := range names {
+		var stat unix.Stat_t
+		content, err := ReadPart(dir, name)
+		if err != nil || statAt(dir, name, &stat) != nil {
+			continue
+		}
+		if hook, link, ok := HookOf(content); ok {
+			all = append(all, asideHook{name, stat.Mode & 0o7777, hook, link})
+		}
+	}
+	return all
+}
 
 // LetLive puts back what was put aside in a git directory, if it is still what [Map.Waiting] showed.
 func (m *Map) LetLive(shown Aside) error {
@@ -302,24 +205,26 @@ func (m *Map) LetLive(shown Aside) error {
 	return nil
 }
 
-// letHooksLive gives the hooks that were put aside their place, which only samples may hold.
+// letHooksLive puts the hooks back that were put aside.
 func letHooksLive(git int) error {
-	dir, _ := asideHooks(git)
-	if dir == "" {
+	hooks := asideHooks(git)
+	if len(hooks) == 0 {
 		return nil
 	}
-	hooks, err := hooksIn(git, "hooks", nil)
-	if err == nil && len(hooks) > 0 {
-		err = ErrOtherHooks
-	}
+	dir, err := openBeneath(git, "hooks", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC)
 	if err != nil {
 		return err
 	}
-	err = renameAside(git, dir, "hooks")
-	if errors.Is(err, unix.EEXIST) {
-		if _, err = moveAside(git, "hooks"); err == nil {
-			err = renameAside(git, dir, "hooks")
+	defer unix.Close(dir)
+	for _, hook := range hooks {
+		if hook.link == "" {
+			err = Replace(dir, hook.name, hook.content, hook.mode, nil)
+		} else if err = unix.Unlinkat(dir, hook.name, 0); err == nil {
+			err = unix.Symlinkat(hook.link, dir, hook.name)
+		}
+		if err != nil {
+			return fmt.Errorf("hooks/%s: %w", hook.name, err)
 		}
 	}
-	return err
+	return nil
 }

@@ -3,42 +3,50 @@ package protect
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// gitOf is what the map knows of the git directory at a path below the root.
-func gitOf(t *testing.T, m *Map, name string) GitDir {
+// disarm makes a git directory harmless that is about to become one.
+func disarm(t *testing.T, dir string, j Judged) (Aside, error) {
 	t.Helper()
-	i := slices.IndexFunc(m.Git, func(g GitDir) bool { return g.Path == m.Roots[0]+"/"+name })
-	if i < 0 {
-		t.Fatalf("%s is not known: %+v", name, m.Git)
-	}
-	return m.Git[i]
+	at, err := os.Open(dir)
+	must(t, err)
+	defer at.Close()
+	return j.Disarm(int(at.Fd()), dir)
 }
 
-// TestPutAside takes hooks and programs of new repositories out of use, in every shape, and puts them back.
-func TestPutAside(t *testing.T) {
+// TestDisarm takes hooks and programs of new repositories out of use, in every shape, and puts them back.
+func TestDisarm(t *testing.T) {
 	const config = "config = [core]\n\tbare = false\n\tfsmonitor = ./evil\n[alias]\n\tst = !evil\n"
+	const script = "#!/bin/bash\nevil\n"
 	for _, c := range []struct{ name, git string }{
 		{"at the root", ".git"}, {"nested", "a/b/.git"}, {"bare", "fixtures/x"}, {"of a submodule", ".git/modules/NEW"}, {"of a worktree", ".git/worktrees/w"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := tempDir(t)
-			write(t, root, ".git/HEAD", ".git/objects/", ".git/refs/", c.git+"/HEAD", c.git+"/objects/", c.git+"/refs/", c.git+"/hooks/pre-commit = evil",
-				c.git+"/hooks/update.sample", c.git+"/"+config)
-			m := scanned(t, Options{Roots: []string{root}})
-			git := gitOf(t, m, c.git)
-			done, err := m.PutAside(git, nil)
-			if err != nil || !slices.Equal(done.Hooks, []string{"pre-commit"}) || !slices.Equal(done.Keys, []string{"core.fsmonitor", "alias.st"}) {
+			write(t, root, ".git/HEAD", ".git/objects/", ".git/refs/", c.git+"/HEAD", c.git+"/objects/", c.git+"/refs/", c.git+"/hooks/pre-commit = "+script,
+				c.git+"/hooks/post-merge = \x7fELF\x00no text", c.git+"/hooks/pre-push -> ../../evil", c.git+"/hooks/update.sample", c.git+"/hooks/lib/x = evil", c.git+"/"+config)
+			dir := root + "/" + c.git
+			must(t, os.Chmod(dir+"/hooks/pre-commit", 0o755))
+			hooks := []string{"post-merge", "pre-commit", "pre-push"}
+			done, err := disarm(t, dir, Judged{})
+			if err != nil || !slices.Equal(done.Hooks, hooks) || !slices.Equal(done.Keys, []string{"core.fsmonitor", "alias.st"}) {
 				t.Fatalf("put aside %+v, %v", done, err)
 			}
-			if _, err := os.Lstat(git.Path + "/hooks"); !errors.Is(err, os.ErrNotExist) {
-				t.Errorf("hooks are there: %v", err)
+			for _, name := range hooks {
+				cmd := exec.Command("/bin/sh", dir+"/hooks/"+name)
+				if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+					t.Errorf("%s: %s, %v", name, out, err)
+				}
 			}
-			text := read(t, git.Path+"/config")
+			if info, err := os.Lstat(dir + "/hooks/pre-commit"); err != nil || info.Mode() != 0o755 {
+				t.Errorf("%v, %v", info.Mode(), err)
+			}
+			text := read(t, dir+"/config")
 			for _, k := range gitKeys(text) {
 				if GitRuns(k.section, k.sub, k.key, k.value) {
 					t.Errorf("%s is in force", k.name())
@@ -47,11 +55,12 @@ func TestPutAside(t *testing.T) {
 			if !strings.Contains(text, "bare = false") {
 				t.Errorf("the rest is lost:\n%s", text)
 			}
-			if again, err := m.PutAside(git, nil); err != nil || !again.Empty() {
+			if again, err := disarm(t, dir, Judged{}); err != nil || !again.Empty() {
 				t.Errorf("twice: %+v, %v", again, err)
 			}
+			m := scanned(t, Options{Roots: []string{root}})
 			waiting, err := m.Waiting()
-			if err != nil || len(waiting) != 1 || waiting[0].Git != git.Path || !slices.Equal(waiting[0].Hooks, done.Hooks) || !slices.Equal(waiting[0].Keys, done.Keys) {
+			if err != nil || len(waiting) != 1 || waiting[0].Git != dir || !slices.Equal(waiting[0].Hooks, hooks) || !slices.Equal(waiting[0].Keys, done.Keys) {
 				t.Fatalf("waiting: %+v, %v", waiting, err)
 			}
 			changed := waiting[0]
@@ -62,13 +71,74 @@ func TestPutAside(t *testing.T) {
 			if err := m.LetLive(waiting[0]); err != nil {
 				t.Fatal(err)
 			}
-			if read(t, git.Path+"/hooks/pre-commit") != "evil" || read(t, git.Path+"/"+"config") != strings.TrimPrefix(config, "config = ") {
-				t.Errorf("not as it was: %q", read(t, git.Path+"/config"))
+			link, err := os.Readlink(dir + "/hooks/pre-push")
+			if err != nil || link != "../../evil" || read(t, dir+"/hooks/pre-commit") != script || read(t, dir+"/hooks/post-merge") != "\x7fELF\x00no text" ||
+				read(t, dir+"/config") != strings.TrimPrefix(config, "config = ") {
+				t.Errorf("not as it was: %q, %v, %q", link, err, read(t, dir+"/config"))
 			}
 			if waiting, err := m.Waiting(); err != nil || len(waiting) != 0 {
 				t.Errorf("still waiting: %+v, %v", waiting, err)
 			}
 		})
+	}
+}
+
+// TestDisarmRefuses meets what cannot be judged.
+func TestDisarmRefuses(t *testing.T) {
+	root := tempDir(t)
+	write(t, root, "a/hooks -> ../x", "b/config -> ../x", "c/config = "+strings.Repeat("#", maxConfig), "d/commondir = /elsewhere\n", "e/hooks/x = "+strings.Repeat("#", maxConfig),
+		"ok/config/", "ok/hooks = a file", "ok/commondir = inside\n", "ok/hooks.lock", "ok/config.lock")
+	within := func(_, target string) bool { return strings.HasPrefix(target, root+"/") }
+	for _, name := range []string{"a", "b", "c", "d", "e"} {
+		if _, err := disarm(t, root+"/"+name, Judged{Within: within}); !errors.Is(err, ErrPart) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if done, err := disarm(t, root+"/ok", Judged{Within: within}); err != nil || !done.Empty() {
+		t.Errorf("%+v, %v", done, err)
+	}
+}
+
+// TestDisarmedIsNew: who has a part open, or another name of it, changes nothing any more.
+func TestDisarmedIsNew(t *testing.T) {
+	root := tempDir(t)
+	write(t, root, "x/config = [core]\n", "x/hooks/pre-commit = #!/bin/sh\n")
+	for _, name := range []string{"config", "hooks/pre-commit"} {
+		open, err := os.OpenFile(root+"/x/"+name, os.O_RDWR, 0)
+		must(t, err)
+		defer open.Close()
+		must(t, os.Link(root+"/x/"+name, root+"/"+filepath.Base(name)))
+		before := read(t, root+"/x/"+name)
+		_, err = disarm(t, root+"/x", Judged{})
+		must(t, err)
+		_, err = open.WriteString("evil")
+		must(t, err)
+		if read(t, root+"/x/"+name) != before {
+			t.Errorf("%s was written", name)
+		}
+	}
+}
+
+// TestVariablesInForceStay: a new text keeps the programs that the text in force has, and no other.
+func TestVariablesInForceStay(t *testing.T) {
+	const old = "[alias]\n\tst = !mine\n"
+	var done Aside
+	text, err := Judged{}.File("/x/.git/config", []byte(old+"\tci = !evil\n[core]\n\tpager = evil\n"), []byte(old), &done)
+	if err != nil || !slices.Equal(done.Keys, []string{"alias.ci", "core.pager"}) || !slices.Equal(runningOf(string(text)), runningOf(old)) {
+		t.Errorf("%+v, %v\n%s", done, err, text)
+	}
+}
+
+// TestParts names what git runs and obeys.
+func TestParts(t *testing.T) {
+	for file, want := range map[string]Part{
+		"/a/.git/config": ConfigPart, "/a/x/CONFIG": ConfigPart, "/a/x/config.worktree": ConfigPart, "/a/hooks": HooksPart, "/a/hooks/pre-commit": HookPart,
+		"/a/hooks/pre-commit.sample": NoPart, "/a/.git": PointerPart, "/a/.GIT": PointerPart, "/a/commondir": PointerPart, "/a/HEAD": ShapePart, "/a/objects": ShapePart,
+		"/a/refs": ShapePart, "/a/conﬁg": ConfigPart, "/a/configs": NoPart, "/a/src/hooks/use.ts": HookPart, "/a/hooks/x/y": NoPart, "/": NoPart, "/a/Makefile": NoPart,
+	} {
+		if got := PartOf(file); got != want {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
 	}
 }
 
@@ -79,43 +149,6 @@ func read(t *testing.T, file string) string {
 	return string(b)
 }
 
-// TestPutAsideOddly meets what is no plain repository.
-func TestPutAsideOddly(t *testing.T) {
-	root, outside := tempDir(t), tempDir(t)
-	write(t, outside, "git/HEAD", "git/objects/", "git/refs/", "git/hooks/pre-commit = evil", "hooks/pre-commit = evil")
-	write(t, root, "link/.git/HEAD", "link/.git/objects/", "link/.git/refs/", "link/.git/hooks -> "+outside+"/hooks", "link/.git/config -> "+outside+"/config",
-		"far/.git = gitdir: "+outside+"/git\n", "clean/.git/HEAD", "clean/.git/objects/", "clean/.git/refs/", "clean/.git/hooks/update.sample",
-		"clean/.git/config = [core]\n\tbare = false\n", "busy/.git/HEAD", "busy/.git/objects/", "busy/.git/refs/", "busy/.git/config.lock",
-		"busy/.git/config = [core]\n\tpager = evil\n")
-	m := scanned(t, Options{Roots: []string{root}})
-	if done, err := m.PutAside(gitOf(t, m, "link/.git"), nil); err != nil || len(done.Files) != 2 {
-		t.Errorf("links: %+v, %v", done, err)
-	}
-	i := slices.IndexFunc(m.Git, func(g GitDir) bool { return strings.HasPrefix(g.Path, outside) })
-	if i < 0 {
-		t.Fatal("the pointer is not known")
-	}
-	if done, err := m.PutAside(m.Git[i], nil); err != nil || len(done.Files) != 1 {
-		t.Errorf("a pointer: %+v, %v", done, err)
-	}
-	if _, err := os.Lstat(root + "/far/.git"); err == nil || read(t, outside+"/git/hooks/pre-commit") != "evil" {
-		t.Error("the pointer leads outside, or what is outside was changed")
-	}
-	if done, err := m.PutAside(gitOf(t, m, "clean/.git"), nil); err != nil || !done.Empty() || read(t, root+"/clean/.git/hooks/update.sample") != "" {
-		t.Errorf("nothing to put aside: %+v, %v", done, err)
-	}
-	if done, err := m.PutAside(gitOf(t, m, "busy/.git"), nil); err == nil || !done.Empty() {
-		t.Errorf("git is writing: %+v, %v", done, err)
-	}
-	must(t, os.Remove(root+"/busy/.git/config.lock"))
-	if done, err := m.PutAside(gitOf(t, m, "busy/.git"), nil); err != nil || len(done.Keys) != 1 {
-		t.Errorf("git is done: %+v, %v", done, err)
-	}
-	if left, _ := filepath.Glob(root + "/*/.git/*.lock"); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 // TestKnownHooksStay: hooks that were there before, under another name of their repository, are the person's own.
 func TestKnownHooksStay(t *testing.T) {
 	root := tempDir(t)
@@ -123,12 +156,12 @@ func TestKnownHooksStay(t *testing.T) {
 	before, err := Take(scanned(t, Options{Roots: []string{root}}))
 	must(t, err)
 	must(t, os.Rename(root+"/a", root+"/b"))
-	m := scanned(t, Options{Roots: []string{root}})
-	if done, err := m.PutAside(gitOf(t, m, "b/.git"), before.Knows); err != nil || !done.Empty() {
+	known := Judged{Known: func(file string, content []byte) bool { return before.Knows(filepath.Base(file), content) }}
+	if done, err := disarm(t, root+"/b/.git", known); err != nil || !done.Empty() {
 		t.Errorf("the person's own: %+v, %v", done, err)
 	}
 	write(t, root, "b/.git/hooks/post-merge = evil")
-	if done, err := m.PutAside(gitOf(t, m, "b/.git"), before.Knows); err != nil || !slices.Equal(done.Hooks, []string{"post-merge"}) || len(done.Keys) != 0 {
+	if done, err := disarm(t, root+"/b/.git", known); err != nil || !slices.Equal(done.Hooks, []string{"post-merge"}) || len(done.Keys) != 0 {
 		t.Errorf("a new one: %+v, %v", done, err)
 	}
 }

@@ -115,11 +115,16 @@ const aside = "# put aside by toolhost: "
 
 // withoutPrograms returns the text with the variables that run programs made comments, and their names. "" if there are none.
 func withoutPrograms(text string) (without string, names []string) {
+	return withoutSome(text, func(k gitKey) bool { return GitRuns(k.section, k.sub, k.key, k.value) })
+}
+
+// withoutSome returns the text with some variables made comments, and their names. "" if there are none.
+func withoutSome(text string, some func(gitKey) bool) (without string, names []string) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	var b strings.Builder
 	last := 0
 	for _, k := range gitKeys(text) {
-		if !GitRuns(k.section, k.sub, k.key, k.value) {
+		if !some(k) {
 			continue
 		}
 		before := strings.TrimRight(text[last:k.start], " \t")

@@ -35,7 +35,13 @@ type Attempt struct {
 	PID  int    // of the calling thread, in the host's own PID namespace
 	Call string // the call's name in the manual, like "renameat2"
 
-	Flags int // of a call that opens; else 0
+	Flags int    // of a call that opens, else 0
+	Mode  uint32 // of the file that an open makes
+	How   uint   // the flags of renameat2
+	Text  string // of the symbolic link that is made
+	Size  int64  // of the file that truncate cuts
+
+	Alone bool // no other call of the session is under way until this one is done
 
 	Final bool // it has paused as often as a call may: [Pause] is no verdict
 
@@ -166,16 +172,17 @@ type Binding struct {
 	Name   string
 }
 
-// Verdict is Allow, Done, Pause, Continue, or the error number of the failed call.
+// Verdict is Allow, Done, Pause, Again, Continue, or the error number of the failed call.
 type Verdict syscall.Errno
 
 // Allow has the listener do the call. Done tells the caller that the call succeeded: the judge has done it. Pause has the call wait for the
-// question of Ask. Continue, for a call that is [Directed], lets the kernel do it.
+// question of Ask. Again has the call resolved and judged anew, with [Attempt.Alone]. Continue, for a call that is [Directed], lets the kernel do it.
 const (
 	Allow Verdict = 0
 	Done  Verdict = 1<<16 + iota // no error number
 	Pause
 	Continue
+	Again
 )
 
 // errTooFar ends the resolution of a name whose links multiply its components beyond bounds.

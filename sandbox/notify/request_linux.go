@@ -14,6 +14,7 @@ type request struct {
 	arguments
 
 	alone   bool // no other name of the session is used meanwhile
+	tree    bool // a directory moves
 	targets []*target
 	openedFile
 	pausing
@@ -137,6 +138,7 @@ func (r *request) once() unix.Errno {
 		defer r.l.judges.Names.RUnlock()
 	}
 	a, errno := r.attempt()
+	r.tree = len(a.Moved) > 0
 	if !r.l.valid(r.n.id) { // the memory was the caller's only if the caller still waits
 		return gone
 	}
@@ -154,12 +156,19 @@ func (r *request) once() unix.Errno {
 			return 0
 		case Pause:
 			return r.pause(a, unix.EPERM)
+		case Again:
+			r.alone = true
+			return again
 		default:
 			return unix.Errno(verdict)
 		}
 	}
 	moved := r.inodes()
-	errno = r.call.act(r)
+	if instead := r.instead(); instead != nil {
+		errno = r.actInstead(instead)
+	} else {
+		errno = r.call.act(r)
+	}
 	switch {
 	case errno == 0 && r.l.judges.Named != nil:
 		r.announce(moved)
@@ -168,6 +177,34 @@ func (r *request) once() unix.Errno {
 		r.tellChanges(moved)
 	case errno == unix.EROFS && len(r.targets) > 0:
 		return r.readOnly(a)
+	}
+	return errno
+}
+
+// instead is what does the call in the place of the kernel, nil if nothing does.
+func (r *request) instead() func() unix.Errno {
+	for _, t := range r.targets {
+		if t.instead != nil {
+			return t.instead
+		}
+	}
+	return nil
+}
+
+// actInstead has the judge do the call, to what is no mount.
+func (r *request) actInstead(instead func() unix.Errno) unix.Errno {
+	for _, t := range r.targets {
+		if strings.HasPrefix(r.call.name, "rename") && t.covered() {
+			return unix.EBUSY
+		}
+	}
+	if errno := r.takeUmask(); errno != 0 {
+		return errno
+	}
+	errno := instead()
+	if t := r.targets[0]; errno == 0 && t.stand >= 0 {
+		r.made, r.regular = t.made, true
+		r.fd, t.stand = t.stand, -1
 	}
 	return errno
 }
@@ -209,7 +246,9 @@ func (r *request) announce(moved [2]uint64) {
 	switch r.call.name {
 	case "open", "openat", "openat2", "creat":
 		var st unix.Stat_t
-		if r.made && unix.Fstat(r.fd, &st) == nil {
+		if t := r.targets[0]; r.made && t.instead != nil {
+			r.l.judges.Named(t.path, t.inode())
+		} else if r.made && unix.Fstat(r.fd, &st) == nil {
 			r.l.judges.Named(r.targets[0].path, st.Ino)
 		}
 	case "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat":
@@ -247,7 +286,7 @@ func (r *request) tellChanges(moved [2]uint64) {
 	case "link", "linkat":
 		tell(Change{Kind: Linked, Path: path, To: r.targets[1].path})
 	case "rename", "renameat", "renameat2":
-		c := Change{Kind: Renamed, Path: path, To: r.targets[1].path, Replaced: moved[1] != 0, Tree: r.alone}
+		c := Change{Kind: Renamed, Path: path, To: r.targets[1].path, Replaced: moved[1] != 0, Tree: r.tree}
 		if r.exchanges() {
 			c.Kind = Exchanged
 		}
@@ -270,7 +309,15 @@ func (r *request) exchanges() bool {
 // attempt resolves the names.
 func (r *request) attempt() (Attempt, unix.Errno) {
 	r.forget()
-	a := Attempt{PID: r.from.pid, Call: r.call.name, Flags: r.flags, Final: r.asked >= maxPausing}
+	a := Attempt{PID: r.from.pid, Call: r.call.name, Flags: r.flags, Mode: r.mode, Final: r.asked >= maxPausing, Alone: r.alone}
+	switch r.call.name {
+	case "renameat2":
+		a.How = uint(uint32(r.arg(4)))
+	case "symlink", "symlinkat":
+		a.Text = r.text
+	case "truncate":
+		a.Size = int64(r.arg(1))
+	}
 	for i, o := range r.operands {
 		t, paths, err := r.resolve(o, r.names[i])
 		if t != nil {
@@ -400,7 +447,7 @@ func (r *request) object() (path string, errno unix.Errno) {
 
 // descriptor is the target behind a descriptor of the caller, or its working directory.
 func (r *source) descriptor(fd int) (*target, error) {
-	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, given: true}
+	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, stand: -1, given: true}
 	var err error
 	if fd == unix.AT_FDCWD {
 		t.given = false
@@ -416,7 +463,7 @@ func (r *source) descriptor(fd int) (*target, error) {
 
 // named is the target of a name. The paths are those of links at its end, and its own.
 func (r *source) named(o operand, name string) (*target, []string, error) {
-	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1}
+	t := &target{walk: walk{p: &r.from.process, at: -1}, open: -1, held: -1, stand: -1}
 	parent, last := split(name)
 	if last == "" && o.follow == never { // "/", "." and "..", which cannot be made or removed
 		parent, last = splitPlace(name)

@@ -3,6 +3,7 @@ package notify
 import (
 	"io"
 	"os"
+	"path"
 	"strconv"
 	"strings"
 
@@ -20,12 +21,16 @@ type target struct {
 	path   string // "" for a pipe and others that have none
 
 	held int // the file that object opened; -1: not yet
+
+	instead func() unix.Errno // does the call; nil: the kernel does it by the name
+	stand   int               // the file that the caller gets in place of the one that has the name; -1: none
+	made    bool              // instead has made the file
 }
 
 func (t *target) leave() {
 	t.walk.leave()
-	closeAll(t.open, t.held)
-	t.open, t.held = -1, -1
+	closeAll(t.open, t.held, t.stand)
+	t.open, t.held, t.stand = -1, -1, -1
 }
 
 // inode is the inode of the open file, or of the name now; 0 if there is none.
@@ -103,6 +108,34 @@ func (t Target) Redirect(dir int) error {
 	}
 	return err
 }
+
+// At is the directory that has the name, open as a place, and the name in it. ok is false where no name leads to the file.
+func (t Target) At() (dir int, name string, ok bool) {
+	return t.t.at, t.t.last, t.t.open < 0 && t.t.last != ""
+}
+
+// HasSlash reports whether a slash stands behind the name: the kernel takes it for a directory alone.
+func (t Target) HasSlash() bool { return t.t.slash }
+
+// Parent opens the directory that has a path of the attempt, as a place.
+func (t Target) Parent(of string) (int, error) {
+	root, _, err := t.t.p.root.open(t.t.p)
+	if err != nil {
+		return -1, err
+	}
+	return unix.Openat2(root, path.Dir(of), &unix.OpenHow{
+		Flags: placeOnly | unix.O_DIRECTORY, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+}
+
+// Object is the file as a place, a link itself if it is one, for as long as the judge has the attempt.
+func (t Target) Object() (int, error) { return t.t.object() }
+
+// Instead has the allowed call done by act, which returns its result, while the thread has the caller's umask.
+func (t Target) Instead(act func() unix.Errno) { t.t.instead = act }
+
+// Give has the caller of an open get a file in place of the one that has the name; made says that the name is new. It takes over fd.
+func (t Target) Give(fd int, made bool) { t.t.stand, t.t.made = fd, made }
 
 // IsIn reports whether a directory, which is open as a place, is the one that has the file's name. Mounts do not count.
 func (t Target) IsIn(dir int) bool {

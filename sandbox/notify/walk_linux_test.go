@@ -42,7 +42,7 @@ func myself() *process {
 
 // ends is what a name is known by that is followed to its end.
 func ends(p *process, name string) ([]string, error) {
-	t := &target{walk: walk{p: p, at: -1}, open: -1, held: -1}
+	t := &target{walk: walk{p: p, at: -1}, open: -1, held: -1, stand: -1}
 	defer t.leave()
 	parent, last := split(name)
 	if err := t.start(unix.AT_FDCWD, parent); err != nil {

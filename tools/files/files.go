@@ -26,9 +26,9 @@ type Options struct {
 	// limits are 64 MiB, 5 MiB, 16 MiB and 128 MiB.
 	Memory int64
 
-	// Writing is called with the resolved path of each file before it is changed, and done after the change. It may
-	// be nil.
-	Writing func(path string) (done func())
+	// Writing is called with the resolved path of each file before it is changed, and done after the change. After an error
+	// the file is not changed. It may be nil.
+	Writing func(path string) (done func(), err error)
 
 	// Stage returns a directory of the session, or "" for none yet. A file that replaces another has a temporary name
 	// there for a moment, or a link to that name. Other processes cannot reach the directory, and the next session clears

@@ -307,7 +307,11 @@ func (c *patchCall) commit(f *patchedFile) error {
 // remove deletes the file if it still has the content that was read.
 func (c *patchCall) remove(f *patchedFile) error {
 	if c.options.Writing != nil {
-		defer c.options.Writing(f.target.path.Resolved)()
+		done, err := c.options.Writing(f.target.path.Resolved)
+		if err != nil {
+			return ioFailure("remove", f.target.path.Spelling, err)
+		}
+		defer done()
 	}
 	f.target.durability = c.durability()
 	err := f.target.unmoved(f.was.raw)

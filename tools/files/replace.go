@@ -18,7 +18,11 @@ import (
 func (t *target) commit(s *session, data, old []byte) (inPlace string, err error) {
 	t.durability = s.durability()
 	if s.options.Writing != nil {
-		defer s.options.Writing(t.path.Resolved)()
+		done, err := s.options.Writing(t.path.Resolved)
+		if err != nil {
+			return "", ioFailure("write", t.path.Spelling, err)
+		}
+		defer done()
 	}
 	if !t.exists() {
 		return "", ioFailure("write", t.path.Spelling, t.create(s, data))

@@ -378,40 +378,48 @@ func (s *Session) tripped(v sandbox.Violation) {
 	s.Host.Tripped(message)
 }
 
-// writing records that a tool is about to change a file. If the change completes a git directory, done puts the programs in it aside,
-// except for the file itself, which the decision showed.
-func (s *Session) writing(path string) (done func()) {
+// writing records that a tool is about to change a file. If the change completes a git directory, the programs in it are put aside first,
+// but not the file itself, which the decision showed; no command changes names until the file is written.
+func (s *Session) writing(path string) (done func(), err error) {
 	s.Sandbox.Names.Allow(path)
 	dir, completes := protect.Completes(path)
-	return func() {
-		if completes {
-			s.putAside(dir, path)
-		}
+	if !completes {
+		return func() {}, nil
 	}
+	release := func() {}
+	if s.Sandbox.Session != nil {
+		release = s.Sandbox.Session.HoldNames()
+	}
+	if err := s.putAside(dir, path); err != nil {
+		release()
+		return nil, err
+	}
+	return release, nil
 }
 
-// putAside puts the programs in a new git directory aside, except for one file, and reports it.
-func (s *Session) putAside(dir, shown string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	s.Sandbox.Names.Invalidate()
-	m, err := s.Sandbox.Names.Map(ctx)
+// putAside puts the programs aside that are in a directory which becomes a git directory, except for one file, and reports it.
+func (s *Session) putAside(dir, shown string) error {
+	at, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer at.Close()
+	roots := s.Scope.Roots
+	judged := protect.Judged{
+		Known: func(file string, _ []byte) bool { return file == shown },
+		Within: func(_, target string) bool {
+			return slices.ContainsFunc(roots, func(root string) bool { return agenttool.Within(root, target) })
+		},
+	}
+	done, err := judged.Disarm(int(at.Fd()), dir)
 	v := sandbox.Violation{
 		Wall: sandbox.Changed, Path: dir, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that a call made by writing " + filepath.Base(shown),
 	}
-	if err == nil {
-		var done protect.Aside
-		done, err = m.PutAside(protect.GitDir{Path: dir}, func(name, _ string) bool {
-			return agenttool.Within(dir, shown) && filepath.Base(shown) == name
-		})
-		if !done.Empty() {
-			v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
-		}
-	}
-	if err != nil {
-		v.Detail += ", and may run programs that the call chose: " + err.Error()
+	if !done.Empty() {
+		v.Detail += ": " + done.String() + " are out of use until a person allows them with toolhost trust"
 	}
 	s.tripped(v)
+	return err
 }
 
 // describe describes a session as it is now.
