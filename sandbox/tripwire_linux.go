@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"os"
 	"path"
 	"slices"
 	"sync"
@@ -87,10 +88,6 @@ func (t *tripwire) look(report func(Violation), ended bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.settle()
-	for _, a := range t.asides() {
-		report(Violation{Wall: Changed, Path: a.Git, Rule: string(protect.VCSConfig), Certain: true, Detail: "belongs to a repository that was made during the run: " +
-			a.String() + " are out of use until a person allows them with toolhost trust"})
-	}
 	t.changed(report, ended)
 	fresh := t.fresh()
 	if ended || fresh {
@@ -144,7 +141,7 @@ func deed(c protect.Change) string {
 	return "changed"
 }
 
-// made reports the repositories and the names in new directories that were made during the run.
+// made reports the repositories and the names in new directories that were made during the run, and what was put aside in them.
 func (t *tripwire) made(report func(Violation)) {
 	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
 	defer cancel()
@@ -160,16 +157,34 @@ func (t *tripwire) made(report func(Violation)) {
 			report(Violation{Wall: Changed, Path: e.Path, Rule: string(e.Rule), Certain: true, Detail: "was made during the run, in a new directory"})
 		}
 	}
+	waiting, _ := now.Waiting()
+	told := map[string]bool{}
 	for _, git := range repositories {
-		if !t.allowed.lives(git.Path) {
-			v := Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that was made during the run"}
-			if v.harmless = t.judged; !t.judged {
-				v.Detail += ", and may run programs that the command chose"
-			}
-			report(v)
+		if t.allowed.lives(git.Path) {
+			continue
+		}
+		v := Violation{Wall: Changed, Path: git.Path, Rule: string(protect.VCSConfig), Certain: true, Detail: "is a repository that was made during the run"}
+		i := slices.IndexFunc(waiting, func(a protect.Aside) bool { return a.Git == git.Path })
+		switch {
+		case i >= 0:
+			v.Detail += ": " + waiting[i].String() + outOfUse
+		case !t.judged:
+			v.Detail += ", and may run programs that the command chose"
+		default:
+			v.harmless = true
+		}
+		told[git.Path] = true
+		report(v)
+	}
+	for _, a := range t.asides() { // in repositories that the map does not know, or that have gone from there
+		if _, err := os.Lstat(a.Git); !told[a.Git] && (err == nil || len(told) == 0) {
+			report(Violation{Wall: Changed, Path: a.Git, Rule: string(protect.VCSConfig), Certain: true, Detail: "was written during the run: " + a.String() + outOfUse})
 		}
 	}
 }
+
+// outOfUse says what becomes of what was put aside.
+const outOfUse = " are out of use until a person allows them with toolhost trust"
 
 // lives reports whether the user let a path live since the command began.
 func (a *allowances) lives(path string) bool { return a.letLive != nil && a.letLive(path, a.begun) }

@@ -24,7 +24,7 @@ const armed = `arm() { mkdir -p $1/objects $1/refs $1/hooks; echo 'ref: refs/hea
 func live(dirs string) func(a *escapeAttempt, said string) string {
 	return func(a *escapeAttempt, said string) string {
 		for _, dir := range strings.Fields(dirs) {
-			if _, err := os.Stat(a.path("ws/" + dir + "/hooks/post-checkout")); err == nil {
+			if strings.Contains(a.read("ws/"+dir+"/hooks/post-checkout"), "\nevil") {
 				return dir + ": its hook is live"
 			}
 			for line := range strings.Lines(a.read("ws/" + dir + "/config")) {
@@ -89,14 +89,14 @@ var keptAttempts = []attempt{
 		},
 	},
 	{
-		name: "repositories that a call makes wait", row: "Make a repository", at: anywhere, needs: "git", changes: "ws/.git ws/nested ws/fixtures ws/moved",
+		name: "repositories that a call makes wait", row: "Make a repository", at: watched, needs: "git", changes: "ws/.git ws/nested ws/fixtures ws/moved",
 		script: armed + `arm .git; arm nested/.git; arm fixtures/x; arm moved/y; mv moved/y moved/z
 			mkdir -p fixtures/h/objects fixtures/h/refs; printf '[core]\n\tfsmonitor = ./evil\n' > fixtures/h/config
 			echo 'ref: refs/heads/main' > fixtures/h/h; mv fixtures/h/h fixtures/h/HEAD; true`,
 		harm: live(".git nested/.git fixtures/x fixtures/h moved/z"),
 	},
 	{
-		name: "repositories that are copied or fetched wait", at: anywhere, needs: "git", changes: "ws/.git/modules ws/copy ws/away ws/cloned ws/back",
+		name: "repositories that are copied or fetched wait", at: watched, needs: "git", changes: "ws/.git/modules ws/copy ws/away ws/cloned ws/back",
 		set: repository,
 		script: armed + `arm .git/modules/NEW; cp -r vendor/sub copy; arm copy/.git; cp -r vendor/sub away; arm away/.git; mv away back
 			git clone -q --template= vendor/sub cloned 2>/dev/null; arm cloned/.git; true`,
