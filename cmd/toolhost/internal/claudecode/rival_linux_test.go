@@ -1,0 +1,163 @@
+package claudecode
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"toolhost/sandbox"
+)
+
+func resolved(t *testing.T, dir string) string {
+	t.Helper()
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return real
+}
+
+// startCommand runs a command in a sandbox of a level, with a workspace of its own, until the test ends. It returns when the command has begun.
+func startCommand(t *testing.T, level sandbox.Level, access sandbox.Access, root string) {
+	t.Helper()
+	base := resolved(t, t.TempDir())
+	home := filepath.Join(base, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, err := sandbox.Open(sandbox.Options{Level: level, Roots: []string{root}, Home: home, Dir: filepath.Join(base, "scratch"), Cache: filepath.Join(base, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	begun, out, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := os.Open(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer at.Close()
+	c := &sandbox.Command{
+		Path: "/bin/sh", Args: []string{"sh", "-c", "echo begun; exec sleep 1000"}, Env: []string{"PATH=/usr/bin:/bin"}, Dir: root, At: at,
+		Profile: sandbox.Profile{Access: access}, Streams: [3]*os.File{null, out, null},
+	}
+	if _, err := s.Start(c); err != nil {
+		t.Fatal(err)
+	}
+	out.Close()
+	null.Close()
+	if _, err := io.ReadFull(begun, make([]byte, len("begun"))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRivalLevels: without mounts of its own, too, a command in the sandbox counts for the paths of its workspace, and for no others. (Level full
+// is shown through the program.)
+func TestRivalLevels(t *testing.T) {
+	for _, c := range []struct {
+		level  sandbox.Level
+		access sandbox.Access
+		counts bool
+	}{
+		{sandbox.LandlockNotify, sandbox.Workspace, true}, {sandbox.Landlock, sandbox.Workspace, true},
+		{sandbox.Landlock, sandbox.ReadOnly, true}, // nothing shows that it only reads
+	} {
+		t.Run(strings.ReplaceAll(string(c.level), "+", " and ")+" "+string(c.access), func(t *testing.T) {
+			root, other := resolved(t, t.TempDir()), resolved(t, t.TempDir())
+			t.Chdir(root) // the session's process is this one: its working directory is its workspace
+			startCommand(t, c.level, c.access, root)
+			for dir, counts := range map[string]bool{root: c.counts, other: false} {
+				w, err := wayOf(filepath.Join(dir, "file"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				running, err := awaitRivals(w, false, dir)
+				if err != nil || (running != "") != counts || counts && !strings.Contains(running, "sleep 1000") {
+					t.Errorf("in its workspace %t: %q, %v", dir == root, running, err)
+				}
+			}
+		})
+	}
+}
+
+// TestRivalsBriefly: a command that ends soon costs a moment, and no prompt.
+func TestRivalsBriefly(t *testing.T) {
+	root := resolved(t, t.TempDir())
+	t.Chdir(root)
+	w, err := wayOf(filepath.Join(root, "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	began := t.Run("meanwhile", func(t *testing.T) {
+		startCommand(t, sandbox.Landlock, sandbox.Workspace, root)
+		found, _, err := rivals(w, false, root)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%v, %v", found, err)
+		}
+		go func() { // the command ends with this part of the test
+			defer close(ended)
+			if running, err := awaitRivals(w, false, root); err != nil || running != "" {
+				t.Errorf("%q, %v", running, err)
+			}
+		}()
+	})
+	if began {
+		<-ended
+	}
+}
+
+// TestWay: a way has each directory in which a name is looked up, and ends where the kernel's does.
+func TestWay(t *testing.T) {
+	dir := resolved(t, t.TempDir())
+	for _, d := range []string{"a/b", "c"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{"a/to-c": "../c", "a/b/up": "..", "abs": dir + "/a", "loop": "loop", "a/missing": "none/x", "c/file-link": "../a/b/file"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a/b/file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ path, file, through string }{
+		{"a/b/file", "a/b/file", ". a a/b"},
+		{"a/to-c/new", "c/new", ". a . c"},
+		{"abs/b/up/b/file", "a/b/file", ". . a a/b a a/b"},
+		{"c/file-link", "a/b/file", ". c . a a/b"},
+		{"a/missing/y", "a/none/x/y", ". a a"},
+		{"a/b/file/x", "a/b/file/x", ". a a/b"},
+		{"none/x", "none/x", "."},
+		{"a/b", "a/b", ". a"},
+		{"a/../c", "c", ". ."},
+	} {
+		w, err := wayOf(dir + "/" + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var through []string
+		for _, d := range w.Dirs {
+			if rest, err := filepath.Rel(dir, d.Path); err == nil && !strings.HasPrefix(rest, "..") {
+				through = append(through, rest)
+			}
+		}
+		real, err := filepath.EvalSymlinks(filepath.Join(dir, c.path))
+		if err == nil && real != w.File.Path || w.File.Path != filepath.Join(dir, c.file) || strings.Join(through, " ") != c.through {
+			t.Errorf("%s leads to %s (%s for the kernel) through %q", c.path, w.File.Path, real, through)
+		}
+	}
+	if w, err := wayOf(dir + "/loop/x"); err == nil {
+		t.Errorf("a loop leads to %s", w.File.Path)
+	}
+}
