@@ -37,7 +37,7 @@ type rivalry struct {
 	project  string
 
 	processes map[int]proc.Process
-	parents   map[int]bool // of running programs of toolhost
+	helpers   map[int]bool // processes that toolhost starts commands with, or that give themselves the name
 	ours      protect.Mounts
 	self      os.FileInfo  // the program of toolhost
 	above     map[int]bool // this process, and those that it descends from
@@ -84,7 +84,7 @@ const maxRivals = 3
 func rivals(w way, searched bool, project string) (found, outside []proc.Process, err error) {
 	r := rivalry{
 		way: w, searched: searched, project: project,
-		processes: map[int]proc.Process{}, parents: map[int]bool{}, above: map[int]bool{}, marked: map[int]bool{},
+		processes: map[int]proc.Process{}, helpers: map[int]bool{}, above: map[int]bool{}, marked: map[int]bool{},
 	}
 	var readable bool
 	if r.ours, readable = protect.MountsOf(os.Getpid()); !readable {
@@ -94,22 +94,21 @@ func rivals(w way, searched bool, project string) (found, outside []proc.Process
 		return nil, nil, err
 	}
 	for p := range proc.All() {
-		if r.processes[p.PID] = p; r.isToolhost(p.PID) {
-			r.parents[p.Parent] = true
-		}
+		r.processes[p.PID] = p
+		words := commandWords(p.PID)
+		r.helpers[p.PID] = len(words) == 1 && (words[0] == enter.HolderName || words[0] == enter.HelperName)
 	}
 	r.look()
 	for _, p := range r.processes {
 		if p.Dead || r.above[p.PID] {
 			continue
 		}
-		filtered, err := caller.Filtered(p.PID)
-		switch helper := r.helperAbove(p); {
-		case helper.PID != 0 && (filtered || err != nil): // one that has ended may have left others, which the next look finds
-			if r.mayExchange(p, helper) {
+		if helper := r.helperAbove(p); helper.PID != 0 {
+			filtered, err := caller.Filtered(p.PID)
+			if (filtered || err != nil) && r.mayExchange(p, helper) { // one that has ended may have left others, which the next look finds
 				found = append(found, p)
 			}
-		case err == nil && r.belongs(p):
+		} else if r.belongs(p) {
 			outside = append(outside, p)
 		}
 	}
@@ -125,20 +124,26 @@ func (r *rivalry) look() {
 	for words := commandWords(r.client); len(words) > 1 && strings.HasPrefix(words[1], "-") && strings.HasSuffix(words[1], "c"); words = commandWords(r.client) {
 		r.client = r.processes[r.client].Parent // a shell that runs the hook
 	}
-	for _, name := range []string{job.MarkName, "CLAUDECODE"} {
-		inherited := os.Getenv(name) // Claude Code may run in a command of an agent itself
-		for _, p := range proc.Marked(func(value string) bool { return value != inherited }, name) {
-			r.marked[p.PID] = true
-		}
+	const ofClient = "CLAUDECODE"
+	foreign := func(value string) bool { // Claude Code may run in a command of an agent itself
+		return value != os.Getenv(job.MarkName) && value != os.Getenv(ofClient)
+	}
+	for _, p := range proc.Marked(foreign, job.MarkName, ofClient) {
+		r.marked[p.PID] = true
 	}
 }
 
 // belongs reports whether a process outside of sandboxes is a command of the project. A shell that waits for toolhost is none.
 func (r *rivalry) belongs(p proc.Process) bool {
-	if r.isToolhost(p.PID) || r.parents[p.PID] || !r.runsInProject(p) {
+	if !r.marked[p.PID] && !r.startedByClient(p) || !r.runsInProject(p) || r.isToolhost(p.PID) {
 		return false
 	}
-	return r.marked[p.PID] || r.startedByClient(p)
+	for _, child := range r.processes {
+		if child.Parent == p.PID && r.isToolhost(child.PID) {
+			return false
+		}
+	}
+	return true
 }
 
 // helperAbove is the helper of toolhost in whose sandbox a process runs, the outermost.
@@ -146,8 +151,7 @@ func (r *rivalry) helperAbove(p proc.Process) (helper proc.Process) {
 	seen := map[int]bool{}
 	for above := r.processes[p.Parent]; above.PID != 0 && !seen[above.PID]; above = r.processes[above.Parent] {
 		seen[above.PID] = true
-		words := commandWords(above.PID)
-		if len(words) > 0 && slices.Contains([]string{enter.HolderName, enter.HelperName}, words[0]) {
+		if r.helpers[above.PID] {
 			helper = above
 		}
 	}
