@@ -218,13 +218,16 @@ func (p Policy) unsure(f finding) verdict {
 	return v
 }
 
-// secret returns the first secret whose content the call reads.
+// secret returns the first secret whose content the call reads. What commands of the sandbox see without its secrets is none.
 func (p Policy) secret(r Request) (string, bool) {
 	if p.Secret == nil {
 		return "", false
 	}
 	for _, path := range r.Facts.Reads {
 		spelled := filepath.Clean(path.Absolute)
+		if r.RunsCode && p.Confines && p.Cut != nil && path.Resolved == spelled && p.Cut(spelled) {
+			continue
+		}
 		if !path.Names && (p.Secret(spelled) || path.Resolved != spelled && p.Secret(path.Resolved)) {
 			return path.Spelling, true
 		}

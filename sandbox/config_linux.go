@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/secret"
+	"toolhost/permissions/protect"
 	"toolhost/permissions/protect/config"
 )
 
@@ -27,6 +30,15 @@ type configs struct {
 	view   *config.View
 	files  []configFile // in the order in which they came
 	told   []string     // notes that a result had
+
+	cutFiles map[string]*cutFile // files of projects that commands see without the lines that hold secrets, by path
+}
+
+// cutFile is the view of a file in one state of it.
+type cutFile struct {
+	state unix.Stat_t
+	at    placement
+	shown bool // false: a secret is left without a line to cut, and the file is masked
 }
 
 // configFile is one of them.
@@ -185,6 +197,69 @@ func (c *configs) placements(v *view) ([]placement, error) {
 	}
 	return all, nil
 }
+
+// cuts are the views of the secrets that commands see without the lines that hold secrets. One of which no view can be made is masked.
+func (c *configs) cuts(m *protect.Map) (all []placement) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range m.Secrets {
+		if e.Kind != protect.File || !m.Cut(e.Path) {
+			continue
+		}
+		if cut := c.cut(e.Path); cut != nil && cut.shown {
+			all = append(all, cut.at)
+		}
+	}
+	return all
+}
+
+// cut is the view of a file as it is now; nil if it cannot be read.
+func (c *configs) cut(path string) *cutFile {
+	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
+		Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return nil
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	var state unix.Stat_t
+	if unix.Fstat(fd, &state) != nil || state.Mode&unix.S_IFMT != unix.S_IFREG || state.Size > maxCut || state.Nlink != 1 {
+		return nil
+	}
+	state.Atim = unix.Timespec{}
+	if known := c.cutFiles[path]; known != nil && known.state == state {
+		return known
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxCut))
+	if err != nil {
+		return nil
+	}
+	cut := &cutFile{state: state}
+	if shown, ok := secret.Cut(text); ok {
+		name := filepath.Join(c.dir, "cut-"+configName(path))
+		if err := os.Mkdir(c.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil
+		}
+		_ = os.Remove(name) // commands that run keep the view that they have
+		if err := os.WriteFile(name, shown, 0o400); err != nil {
+			return nil
+		}
+		from, err := identify(name)
+		if err != nil {
+			return nil
+		}
+		cut.at, cut.shown = placement{from: from, to: path, readOnly: true, view: true}, true
+	}
+	if c.cutFiles == nil {
+		c.cutFiles = map[string]*cutFile{}
+	}
+	c.cutFiles[path] = cut
+	return cut
+}
+
+// maxCut is the size of the longest file that is cut, in bytes.
+const maxCut = 256 << 10
 
 // sources are the files of the session that hold the views, and those of the person that are seen whole.
 func (c *configs) sources() (paths []string) {

@@ -10,6 +10,7 @@ import (
 	landlock "github.com/landlock-lsm/go-landlock/landlock/syscall"
 
 	"toolhost/agenttool"
+	"toolhost/permissions/protect"
 )
 
 // handled are the rights of version abi that a command has only where a rule grants them: to write; to read, if there are no masks; and
@@ -53,6 +54,9 @@ func (p *plan) landlock() (err error) {
 func (p *plan) readable() []string {
 	hidden := slices.Concat(p.s.view.homes, p.s.view.masked, p.s.view.ownDirs())
 	for _, e := range p.secrets() {
+		if p.names.granted.Cut(e.Path) && protect.IsGitDir(filepath.Dir(e.Path)) {
+			continue // git cannot do without it
+		}
 		if !p.workspace() || !p.s.view.inRoot(e.Path) { // in a directory that is written, new files must be readable
 			hidden = append(hidden, e.Path)
 		}

@@ -142,7 +142,7 @@ func (p *Process) launch(made *plan) error {
 		made.s.scratch.start(made.s)
 	}
 	if made.level == Full { // before anything is covered: names that are replaced from now on are covered again
-		p.atEnd(made.s.watch.add(p, made.names, made.secrets(), made.denied))
+		p.atEnd(made.s.watch.add(p, made.names, made.replaceable(), made.denied))
 	}
 	files := slices.Concat([]*os.File{theirs, plan}, made.files())
 	handle, err := startPlanned(made, files)

@@ -69,6 +69,11 @@ func (l *layout) visible(path string) bool {
 	return seen
 }
 
+// viewed reports whether the command sees a view of the host's file at a path.
+func (l *layout) viewed(path string) bool {
+	return slices.ContainsFunc(l.trees, func(at placement) bool { return at.view && at.to == path })
+}
+
 // placeOf is the number of the place that a path, which the command does not see, lies in.
 func (l *layout) placeOf(path string) int {
 	deepest := 0

@@ -57,6 +57,9 @@ func (p *plan) make() error {
 	if err != nil {
 		return err
 	}
+	if p.level == Full {
+		views = append(views, p.s.configs.cuts(p.names.granted)...)
+	}
 	p.layout = newLayout(p.s, p.placements(views), p.opened.loanDirs())
 	p.layout.links = slices.DeleteFunc(slices.Clone(p.layout.links), func(l link) bool { // a directory above it would not be missing any more
 		return slices.ContainsFunc(p.opened.loans, func(loan loan) bool { return agenttool.Within(loan.first, l.path) })

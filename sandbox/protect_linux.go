@@ -35,6 +35,11 @@ func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 		_, secret := all.Secret(path, 0, 0)
 		return !secret && !v.inRoot(path) // to read a directory is not to read every secret that is in it
 	})
+	for _, path := range unseal { // git writes its configuration anew from what it sees: nothing may be cut out of that
+		if all.Cut(path) && protect.IsGitDir(filepath.Dir(path)) {
+			reveal = append(reveal, path)
+		}
+	}
 	protected.Allow(p.Unseal...)
 	protected.Allow(p.Remove...)
 	return names{all, all.Granted(unseal, reveal).Uncovering(remove)}, nil
@@ -123,4 +128,10 @@ func (p *plan) pinHidden() {
 // secrets are those of the protected entries that must not be read and that the command would see.
 func (p *plan) secrets() []protect.Entry {
 	return slices.DeleteFunc(slices.Clone(p.names.granted.Secrets), func(e protect.Entry) bool { return !p.layout.visible(e.Path) })
+}
+
+// replaceable are the secrets that are watched: those that are masked, and those that the command sees without their secrets. Another file that
+// takes the name of one of these is masked.
+func (p *plan) replaceable() []protect.Entry {
+	return slices.DeleteFunc(slices.Clone(p.names.granted.Secrets), func(e protect.Entry) bool { return !p.layout.visible(e.Path) && !p.layout.viewed(e.Path) })
 }

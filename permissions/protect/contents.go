@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"path"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type contents uint8
 const (
 	privateKey contents = 1 << iota
 	anySecret           // one of any kind that the table of secrets knows
+	inLines             // with anySecret: commands see the file without the lines that hold secrets
 )
 
 // contentOf reads the word for a content in a list.
@@ -29,6 +31,8 @@ func contentOf(word string) (c contents, known bool) {
 		return privateKey, true
 	case "token":
 		return anySecret, true
+	case "lines":
+		return anySecret | inLines, true
 	}
 	return 0, false
 }
@@ -82,6 +86,23 @@ func isDERKey(text []byte) bool {
 		at += int(text[1] & 0x7f)
 	}
 	return at < 6 && (bytes.HasPrefix(text[at:], []byte{2, 1, 0}) || bytes.HasPrefix(text[at:], []byte{2, 1, 1, 4}))
+}
+
+// Cut reports whether commands of a sandbox see the file of that path, which the list denies, without the lines that hold secrets.
+func (s *Secrets) Cut(file string) bool {
+	folded := fold(file)
+	return s.list.cut(folded, rootOf(s.roots, folded))
+}
+
+// Cut is [Secrets.Cut] of the Map's list. A file that has a second name, or that may be read, is never cut.
+func (m *Map) Cut(file string) bool {
+	return !granted(m.reads, file) && m.deny.cut(fold(file), fold(rootOf(m.Roots, file)))
+}
+
+// cut reports whether the list denies a folded path for its content alone, and in lines.
+func (l *denyList) cut(folded, root string) bool {
+	d := l.denied(folded, root)
+	return d.denied && d.content&inLines != 0 && d.content&privateKey == 0 && !l.covers(path.Dir(folded), root, anyContent)
 }
 
 // asides are directories of dependencies, tests and examples, as they are usually called: the keys in them are everybody's, and builds and

@@ -54,7 +54,8 @@ func (s *Secrets) Names(file string) bool {
 // ones; the last match decides.
 //
 // A pattern "**/x=KIND" is one of projects: it does not count below directories of dependencies, tests and examples. KIND says what the
-// file's content must hold: "private_key", "token" for a secret of any kind, "any" for whatever it is.
+// file's content must hold: "private_key", "token" for a secret of any kind, "lines" for one in a file that
+// commands see without the lines that hold secrets, "any" for whatever it is.
 func DefaultReadDeny() []string {
 	var all []string
 	for pattern := range wordsOf(secretsList) {

@@ -27,6 +27,7 @@ func (c *call) profile() sandbox.Profile {
 		Hosts: c.grants.Hosts, Public: sandbox.Public(c.facts.Hosts), Unseal: c.agreed.Paths, Known: c.agreed.Names,
 		Denied: c.denied(),
 	}
+	p.Reveal = append(slices.Clip(p.Reveal), c.remoteConfigs()...)
 	for _, w := range c.facts.Writes { // the decision listed them
 		if w.Follows {
 			continue // the sandbox lets git note upstreams, and no more
@@ -45,6 +46,41 @@ func (c *call) denied() sandbox.Denied {
 		return sandbox.Denied{}
 	}
 	return c.tool.o.Denied()
+}
+
+// reaching are the commands of git that use the addresses of remotes or note upstreams, and say no logins.
+var reaching = []string{"fetch", "pull", "push", "ls-remote", "branch", "checkout", "switch"}
+
+// remoteConfigs are the configurations of the repositories whose remotes the command reaches, or whose upstreams it notes: it needs the logins
+// in them. There are none if it may do anything else, since a variable could have git say more, and a hook is another program.
+func (c *call) remoteConfigs() (paths []string) {
+	f := &c.facts
+	if len(f.Parts) != 1 || f.PartsComplete != agenttool.Yes || f.Unmentioned || !f.Parts[0].Exact || len(f.Parts[0].Variables) > 0 {
+		return nil
+	}
+	argv := f.Parts[0].Argv
+	if len(argv) < 2 || argv[0] != "git" || !slices.Contains(reaching, argv[1]) {
+		return nil
+	}
+	for _, r := range f.Remotes {
+		if git, found := findGit(filepath.Clean(r.Dir)); found {
+			if own, ok := shared(git); ok {
+				paths = append(paths, filepath.Join(own, "config"))
+			}
+		}
+	}
+	for _, w := range f.Writes {
+		if w.Follows {
+			paths = append(paths, w.Resolved)
+		}
+	}
+	if slices.Contains([]string{"fetch", "ls-remote", "branch"}, argv[1]) {
+		return paths
+	}
+	return slices.DeleteFunc(paths, func(path string) bool {
+		config, ok := readGitConfig(path)
+		return !ok || runsHooks(filepath.Dir(path), config, c.home)
+	})
 }
 
 // shown returns the places outside the workspace that the decision listed as reads, and those that rules let every command read. A directory
