@@ -109,12 +109,15 @@ func compiledAttacker(t *testing.T, r *escapeTools) string {
 func attack(a *escapeAttempt, attacker string) {
 	a.t.Helper()
 	w := watchNames(a)
-	script := fmt.Sprintf("%s %d %d $DIR/wt/file", attacker, attackSeconds(), time.Now().UnixNano()%1000)
+	script := fmt.Sprintf("exec %s %d %d $DIR/wt/file", attacker, attackSeconds(), time.Now().UnixNano()%1000)
+	if a.level == sandbox.Full {
+		script += " masked"
+	}
 	said, code := a.said(a.boxed(sandbox.Workspace, script, "--quiet"))
 	if found := w.stop(); len(found) > 0 {
 		a.t.Errorf("%s", strings.Join(found[:min(len(found), 20)], "\n"))
 	}
-	if code != 0 || !strings.Contains(said, " done\n") {
+	if code != 0 || !strings.Contains(said, " done\n") || strings.Contains(said, "ESCAPED") {
 		a.t.Errorf("the attackers ended with %d:\n%s", code, cut.Characters(said, 2000))
 	}
 	a.t.Logf("watched %d times\n%s", w.looks, strings.TrimSpace(said))
@@ -134,6 +137,7 @@ func besieged(a *escapeAttempt) *escapeAttempt {
 // their place.
 type watching struct {
 	a      *escapeAttempt
+	locked *os.File // a file outside that must stay free to lock
 	before map[string]entry
 	events *os.File
 	dirs   map[int32]string
@@ -153,6 +157,9 @@ func watchNames(a *escapeAttempt) *watching {
 		a.t.Fatal(err)
 	}
 	w.events = os.NewFile(uintptr(fd), "inotify")
+	if w.locked, err = os.OpenFile(a.path("wt/file"), os.O_RDWR, 0); err != nil {
+		a.t.Fatal(err)
+	}
 	const changes = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVED_FROM | unix.IN_MOVED_TO | unix.IN_MODIFY | unix.IN_ATTRIB
 	for _, dir := range strings.Fields(". .git .git/hooks .toolhost vendor/sub/.git vendor/sub/.git/hooks .git/worktrees/wt wt") {
 		wd, err := unix.InotifyAddWatch(fd, filepath.Join(a.ws, dir), changes)
@@ -205,6 +212,13 @@ func (w *watching) look() {
 				w.tell(fmt.Sprintf("%s was %+v and is %+v", name, before, now))
 			}
 		}
+		if err := unix.Flock(int(w.locked.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			w.tell("a file outside is locked: " + err.Error())
+		} else if err := unix.FcntlFlock(w.locked.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK}); err != nil {
+			w.tell("a file outside is locked by fcntl: " + err.Error())
+		}
+		_ = unix.Flock(int(w.locked.Fd()), unix.LOCK_UN)
+		_ = unix.FcntlFlock(w.locked.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK})
 		time.Sleep(200 * time.Microsecond) // the attackers need the processor too
 	}
 }
@@ -246,5 +260,6 @@ func (w *watching) stop() []string {
 	time.Sleep(time.Millisecond)
 	w.events.Close()
 	w.done.Wait()
+	w.locked.Close()
 	return w.found
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,7 +18,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -40,6 +47,7 @@ static const char *wanted[] = {
 static volatile int *shared; // 1 while it runs, also in children
 #define running (*shared)
 static char top[2048], outside[4096];
+static int confined, masked;
 static unsigned long tried[64], done[64];
 static const char *names[64];
 
@@ -52,6 +60,12 @@ static void count(int technique, const char *name, long r) {
 	names[technique] = name;
 	__atomic_add_fetch(&tried[technique], 1, __ATOMIC_RELAXED);
 	if (r >= 0) __atomic_add_fetch(&done[technique], 1, __ATOMIC_RELAXED);
+}
+
+// never counts what must not succeed.
+static void never(int technique, const char *name, const char *what, long r) {
+	count(technique, name, r);
+	if (r >= 0) printf("ESCAPED %s\n", what);
 }
 
 // A harmless name differs from a wanted one in the first byte of its last component.
@@ -367,6 +381,199 @@ static void attributes(int t, char *memory) {
 	pthread_join(th, 0);
 }
 
+// have are protected files and one outside, which can be read.
+static const char *pickHave(void) {
+	static const char *have[] = {".git/config", ".git/hooks/post-merge", "vendor/sub/.git/config", "wt/.git"};
+	return dice(3) ? have[dice(4)] : outside;
+}
+
+// Requests of files and terminals that make names, change files, or type; then any number.
+static void controls(int t) {
+	static const unsigned long known[] = {
+		0x5000940e, 0x5000940f, 0x50009401, 0x50009417, 0x50009418, 0x40087602, 0x40086604, 0x40086602, 0x401c5820, 0xc0189436,
+		0x40049409, 0x4020940d, 0xc0c0586d, 0x40305828, 0x4030582a, 0x40305839, 0x6685, 0x40806685, 0x40047211, 0x5412, 0x541c, 0x5423, 0x8901, 0x8902,
+	};
+	struct { long long fd; char name[4088]; } a = {0, ""};
+	const char *want = pickHave(), *dirs[] = {".", ".git", ".git/hooks", "tree"};
+	char up[4200];
+	snprintf(up, sizeof up, "%s", outside);
+	char *end = strrchr(up, '/');
+	if (end) *end = 0;
+	int fd = dice(2) ? open(want, O_RDONLY | O_NONBLOCK) : open(dice(5) ? dirs[dice(4)] : up, O_RDONLY | O_DIRECTORY);
+	int from = open("tree", O_RDONLY | O_DIRECTORY);
+	snprintf(a.name, sizeof a.name, "%s", wanted[dice(4)]);
+	a.fd = dice(2) ? from : 0x20;
+	unsigned long request = known[dice(sizeof known / sizeof *known)];
+	if (confined && dice(2)) request = dice(3) ? known[dice(24)] ^ (1ul << dice(33)) : (unsigned long)dice(1u << 24) << 8 | dice(256);
+	if (!confined && request != 0x5000940e && request != 0x40087602) request = 0x5401;
+	count(t, "ioctls", syscall(SYS_ioctl, fd, request, &a));
+	close(fd), close(from);
+}
+
+// A process of its own changes what it is, then makes names.
+static void natures(int t, const char *want, const char *spare) {
+	pid_t c = fork();
+	if (c == 0) {
+		alarm(10);
+		for (int i = 0; i < 6; i++) {
+			switch (dice(12)) {
+			case 0: prctl(PR_SET_DUMPABLE, dice(3)); break;
+			case 1: prctl(PR_SET_CHILD_SUBREAPER, dice(2)); break;
+			case 2: prctl(PR_SET_NO_NEW_PRIVS, 0); break;
+			case 3: prctl(PR_SET_KEEPCAPS, 1); break;
+			case 4: prctl(PR_SET_PTRACER, -1); break;
+			case 5: prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, dice(40), 0, 0); break;
+			case 6: prctl(PR_SET_SECUREBITS, dice(64)); break;
+			case 7: unshare(CLONE_FILES); break;
+			case 8: unshare(CLONE_FS); chdir("tree"); break;
+			case 9: prctl(PR_SET_MM, dice(14), top, 0, 0); break;
+			case 10: { struct rlimit l = {dice(40), 4096}; if (confined) setrlimit(RLIMIT_NOFILE, &l); break; }
+			case 11: syscall(SYS_personality, dice(2) ? 0x400000 : 0x40000); break;
+			}
+			make(want, spare);
+			char path[4200];
+			snprintf(path, sizeof path, "%s/%s", top, want);
+			make(path, spare);
+		}
+		_exit(0);
+	}
+	if (c > 0) waitpid(c, 0, 0);
+	count(t, "processes that change what they are, 12 calls each", c);
+}
+
+// Limits and signals of processes that are none of its own. Where others than the session's have numbers only the parent is tried.
+static void directed(int t) {
+	if (!confined) return;
+	struct rlimit64 { unsigned long long cur, max; } few = {4, 4};
+	unsigned long one = 1;
+	pid_t parent = getppid(), target = parent ? parent : 1;
+	const char *name = "limits, priorities and signals of others";
+	switch (dice(10)) {
+	case 0: never(t, name, "prlimit", syscall(SYS_prlimit64, target, RLIMIT_NOFILE, &few, 0)); break;
+	case 1: never(t, name, "prlimit, upper half set", syscall(SYS_prlimit64, (1ul << 32) | target, RLIMIT_NOFILE, &few, 0)); break;
+	case 2: never(t, name, "sched_setaffinity", syscall(SYS_sched_setaffinity, target, 8, &one)); break;
+	case 3: never(t, name, "setpriority", setpriority(PRIO_PROCESS, target, 19)); break;
+	case 4: never(t, name, "setpriority of the user", setpriority(PRIO_USER, getuid(), 19)); break;
+	case 5: never(t, name, "ioprio_set", syscall(SYS_ioprio_set, 1, target, 3 << 13)); break;
+	case 6: { struct sched_param p = {0}; never(t, name, "sched_setscheduler", syscall(SYS_sched_setscheduler, target, SCHED_BATCH, &p)); break; }
+	case 7: { int h = syscall(SYS_pidfd_open, target, 0); if (parent) never(t, name, "pidfd_send_signal", h < 0 ? -1 : syscall(SYS_pidfd_send_signal, h, SIGCONT, 0, 0)); close(h); break; }
+	case 8: if (parent) never(t, name, "kill", kill(target, SIGCONT)); break;
+	case 9: {
+		static const char *files[] = {"oom_score_adj", "coredump_filter", "comm", "autogroup", "timerslack_ns", "clear_refs", "mem"};
+		char path[64];
+		snprintf(path, sizeof path, "/proc/%d/%s", target, files[dice(7)]);
+		int fd = open(path, O_WRONLY);
+		never(t, name, path, fd);
+		close(fd);
+	}
+	}
+}
+
+static void mounting(int t) {
+	if (!confined) return;
+	const char *name = "mounts";
+	switch (dice(10)) {
+	case 0: never(t, name, "mount", mount("none", "tree", "tmpfs", 0, 0)); break;
+	case 1: never(t, name, "bind", mount(outside, "wt/.git", 0, MS_BIND, 0)); break;
+	case 2: never(t, name, "umount", umount2(dice(2) ? ".env" : ".git/hooks", MNT_DETACH)); break;
+	case 3: never(t, name, "remount", mount(0, ".git/hooks", 0, MS_REMOUNT | MS_BIND, 0)); break;
+	case 4: never(t, name, "open_tree", syscall(428, AT_FDCWD, ".git", 1)); break;
+	case 5: never(t, name, "fsopen", syscall(430, "tmpfs", 0)); break;
+	case 6: never(t, name, "unshare", unshare(dice(2) ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS)); break;
+	case 7: { int fd = open("/proc/1/ns/mnt", O_RDONLY); never(t, name, "setns", fd < 0 ? -1 : setns(fd, 0)); close(fd); break; }
+	case 8: never(t, name, "chroot", chroot("tree")); break;
+	case 9: { unsigned long attr[4] = {0, 1}; never(t, name, "mount_setattr", syscall(442, AT_FDCWD, ".git/hooks", 0, attr, sizeof attr)); break; }
+	}
+}
+
+// Locks on a file outside, by a descriptor that is a file of its own from call to call. They last as long as the descriptors.
+static void locking(int t) {
+	struct swap s = {0, open("spare-lock", O_CREAT | O_RDWR, 0644), open(outside, O_RDONLY), 0};
+	s.fd = dup(s.one);
+	pthread_t th;
+	struct flock all = {.l_type = F_RDLCK};
+	if (s.one >= 0 && s.other >= 0 && s.fd >= 0 && !pthread_create(&th, 0, swapDir, &s)) {
+		for (int i = 0; i < 40 && running; i++) {
+			switch (dice(4)) {
+			case 0: count(t, "locks of files outside", flock(s.fd, LOCK_EX | LOCK_NB)); break;
+			case 1: count(t, "locks of files outside", flock(s.other, LOCK_SH | LOCK_NB)); break;
+			case 2: count(t, "locks of files outside", fcntl(s.fd, F_OFD_SETLK, &all)); break;
+			case 3: count(t, "locks of files outside", fcntl(s.other, dice(2) ? F_SETLK : F_OFD_SETLK, &all)); break;
+			}
+			if (dice(4) == 0) { struct timespec hold = {0, 2000000}; nanosleep(&hold, 0); } // to be seen
+		}
+		s.stop = 1;
+		pthread_join(th, 0);
+	}
+	close(s.fd), close(s.one), close(s.other);
+}
+
+// Data that goes into files which are open for reading only.
+static void flows(int t) {
+	const char *name = "data for files that are open for reading";
+	int fd = open(pickHave(), O_RDONLY | O_NONBLOCK), own = open("spare-data", O_CREAT | O_RDWR | O_TRUNC, 0644), p[2];
+	if (fd < 0 || own < 0 || pipe(p)) { close(fd), close(own); return; }
+	(void)!write(own, "evil\n", 5);
+	(void)!write(p[1], "evil\n", 5);
+	lseek(own, 0, SEEK_SET);
+	off_t zero = 0;
+	struct { unsigned a[30]; } ring = {{0}};
+	switch (dice(10)) {
+	case 0: count(t, name, copy_file_range(own, 0, fd, 0, 5, 0)); break;
+	case 1: count(t, name, splice(p[0], 0, fd, 0, 5, 0)); break;
+	case 2: count(t, name, sendfile(fd, own, &zero, 5)); break;
+	case 3: count(t, name, ftruncate(fd, 0)); break;
+	case 4: count(t, name, fallocate(fd, 3, 0, 4096)); break;
+	case 5: count(t, name, pwrite(fd, "evil", 4, 0)); break;
+	case 6: { char *m = mmap(0, 4096, PROT_READ, MAP_SHARED, fd, 0); count(t, name, m == MAP_FAILED ? -1 : mprotect(m, 4096, PROT_READ | PROT_WRITE)); if (m != MAP_FAILED) munmap(m, 4096); break; }
+	case 7: never(t, name, "io_uring_setup", confined ? syscall(SYS_io_uring_setup, 4, &ring) : -1); break;
+	case 8: count(t, name, fcntl(fd, F_SETFL, O_RDWR)); break;
+	case 9: { char path[64]; snprintf(path, sizeof path, "/proc/self/fd/%d", fd); int again = open(path, O_RDWR | (dice(2) ? O_TRUNC : 0)); count(t, name, again); if (again >= 0) { (void)!write(again, "evil", 4); close(again); } break; }
+	}
+	close(fd), close(own), close(p[0]), close(p[1]);
+}
+
+// Programs without a name, by descriptors and by scripts whose interpreter is exchanged: the filter goes along.
+static void programs(int t, const char *want) {
+	pid_t c = fork();
+	if (c == 0) {
+		alarm(5);
+		char text[4300], name[64];
+		snprintf(text, sizeof text, "#!%s\necho evil > '%s'; mkdir -p '%s'; ln -sf /nowhere '%s'\n", dice(2) ? "/bin/sh" : "./spare-sh", want, want, want);
+		snprintf(name, sizeof name, "spare-x%u", dice(3));
+		symlink("/bin/sh", "spare-sh");
+		int fd = dice(2) ? (int)syscall(SYS_memfd_create, "x", 0) : open(name, O_CREAT | O_RDWR | O_TRUNC, 0755);
+		(void)!write(fd, text, strlen(text));
+		if (dice(2)) { char path[64]; snprintf(path, sizeof path, "/proc/self/fd/%d", fd); fd = open(path, O_RDONLY); }
+		int null = open("/dev/null", O_WRONLY);
+		dup2(null, 1), dup2(null, 2);
+		char *argv[] = {"x", 0}, *env[] = {"PATH=/usr/bin:/bin", 0};
+		if (dice(2)) syscall(SYS_execveat, fd, "", argv, env, AT_EMPTY_PATH);
+		syscall(SYS_execveat, AT_FDCWD, name, argv, env, 0);
+		_exit(0);
+	}
+	if (c > 0) waitpid(c, 0, 0);
+	count(t, "programs by descriptors and scripts", c);
+}
+
+// A secret that must be masked.
+static void secrets(int t, char *memory) {
+	static const char *of[] = {".env", "tree/.env.local", "./tree/../.env", "/proc/self/cwd/.env"};
+	const char *want = of[dice(4)];
+	char buffer[64] = "", path[64];
+	int fd = -1, place;
+	switch (dice(4)) {
+	case 0: fd = open(want, O_RDONLY); break;
+	case 1: place = open(want, O_PATH); snprintf(path, sizeof path, "/proc/self/fd/%d", place); fd = open(path, O_RDONLY); close(place); break;
+	case 2: snprintf(memory, 4096, "%s", want); fd = open(memory, O_RDWR); break;
+	case 3: link(want, "spare-secret"), rename(want, "spare-secret2"); fd = open(dice(2) ? "spare-secret" : "spare-secret2", O_RDONLY); break;
+	}
+	long n = fd < 0 ? -1 : read(fd, buffer, sizeof buffer - 1);
+	count(t, "secrets that are masked", n);
+	if (masked && n > 0 && strstr(buffer, "CANARY")) printf("ESCAPED secret %s\n", want);
+	close(fd);
+}
+
 enum { ATTACKERS = 3 };
 
 static void *attacker(void *p) {
@@ -376,7 +583,7 @@ static void *attacker(void *p) {
 	snprintf(spare, sizeof spares[0], "spare%u", me);
 	while (running && memory) {
 		const char *want = wanted[dice(WANTED)];
-		switch (dice(13)) {
+		switch (dice(21)) {
 		case 0: flipped(0, want, spare, memory); break;
 		case 1: secret(1, want, spare); break;
 		case 2: slowPage(2, want, spare); break;
@@ -389,6 +596,14 @@ static void *attacker(void *p) {
 		case 9: binding(9, want); break;
 		case 10: swapped(10); break;
 		case 11: attributes(11, memory); break;
+		case 13: for (int i = 0; i < 60 && running; i++) controls(13); break;
+		case 14: natures(14, want, spare); break;
+		case 15: for (int i = 0; i < 20 && running; i++) directed(15); break;
+		case 16: for (int i = 0; i < 20 && running; i++) mounting(16); break;
+		case 17: locking(17); break;
+		case 18: for (int i = 0; i < 20 && running; i++) flows(18); break;
+		case 19: programs(19, want); break;
+		case 20: for (int i = 0; i < 20 && running; i++) secrets(20, memory); break;
 		case 12: for (int i = 0; i < 20 && running; i++) count(12, "plain calls", dice(3) ? make(wanted[dice(WANTED)], spare) : take(wanted[dice(WANTED)])); break;
 		}
 	}
@@ -409,6 +624,7 @@ int main(int argc, char **argv) {
 	if (argc < 4 || !getcwd(top, sizeof top)) return 2;
 	snprintf(outside, sizeof outside, "%s", argv[3]);
 	signal(SIGPIPE, SIG_IGN);
+	confined = prctl(PR_GET_SECCOMP) == 2, masked = argc > 4;
 	shared = mmap(0, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED) return 2;
 	running = 1;
