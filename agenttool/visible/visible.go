@@ -33,6 +33,29 @@ const (
 // Text returns s as one line with all characters visible: it replaces tabs and line ends as well.
 func Text(s string) string { return escape(s, "⟨TAB⟩") }
 
+// Message returns s with characters that do not show replaced as by [Text]; its line ends, its tabs, and marks that Text has made, stay. It is for
+// whole messages at their last station, whose parts may have been through Text.
+func Message(s string) string {
+	raw := func(r rune) bool { return r == utf8.RuneError || r != '\n' && r != '\t' && !Shows(r) }
+	if strings.IndexFunc(s, raw) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, "⟨byte %02X⟩", s[i])
+		case raw(r):
+			b.WriteString(written(r))
+		default:
+			b.WriteRune(r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
 // Code is Text for a line of a program or a diff: tabs are four blanks.
 func Code(s string) string { return escape(s, "    ") }
 

@@ -121,3 +121,17 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+// TestMessage: a message keeps its form and the marks of its parts, and shows all of its characters.
+func TestMessage(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\n\tb":                      "a\n\tb",
+		Text("a\x1b⟨b") + "\x1b[0m\n": "a⟨ESC⟩⟨U+27E8⟩b⟨ESC⟩[0m\n",
+		"\u202e\u200b\u00a0\r":        "⟨U+202E⟩⟨U+200B⟩⟨U+00A0⟩⟨CR⟩",
+		"\xff\ufffdé":                 "⟨byte FF⟩⟨U+FFFD⟩é",
+	} {
+		if got := Message(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}

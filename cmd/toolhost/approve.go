@@ -13,12 +13,13 @@ import (
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/approve/terminal"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
 )
 
 func newApprove() *cobra.Command {
 	var o terminal.Options
-	var pair, unpair bool
+	var pair, unpair, piped bool
 	cmd := &cobra.Command{
 		Use:        "approve",
 		Short:      "Answer the prompts of running sessions",
@@ -37,6 +38,9 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
   echo '1 deny not on a Friday' | toolhost approve --plain --once --no-wait`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if pair && !piped && !output.IsTerminal(cmd.OutOrStdout()) {
+				return errors.New("--pair prints a code with which whoever reads it answers prompts for you, and stdout is no terminal: run it in a terminal of your own, or add --piped")
+			}
 			if pair || unpair {
 				return pairBrowser(cmd.OutOrStdout(), o.Session, unpair)
 			}
@@ -52,6 +56,7 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
 	flags.BoolVar(&o.Bell, "bell", false, "ring when a prompt comes, also where the terminal notifies the desktop")
 	flags.BoolVar(&o.Notify, "notify", true, "on a terminal, notify the desktop when a prompt comes (OSC 9, OSC 777), or ring")
 	flags.BoolVar(&pair, "pair", false, "print the address of a session's page and a code that pairs one browser with it")
+	flags.BoolVar(&piped, "piped", false, "let --pair print its code where stdout is no terminal: whoever reads it can pair a browser")
 	flags.BoolVar(&unpair, "unpair", false, "end all pairings of browsers")
 	cmd.MarkFlagsMutuallyExclusive("pair", "unpair")
 	return cmd

@@ -19,7 +19,7 @@ import (
 // pairCode runs toolhost approve --pair and returns the code that it prints, and all of its words.
 func (d *webDoor) pairCode(flags ...string) (code, said string) {
 	d.t.Helper()
-	out, err := d.command(append([]string{"approve", "--pair"}, flags...)...).CombinedOutput()
+	out, err := d.command(append([]string{"approve", "--pair", "--piped"}, flags...)...).CombinedOutput()
 	found := regexp.MustCompile(`(?m)^code  (\S+)`).FindStringSubmatch(string(out))
 	if err != nil || len(found) != 2 {
 		d.t.Fatalf("approve --pair: %v: %s", err, out)
@@ -182,7 +182,7 @@ func TestPageKeepsStrangersOut(t *testing.T) {
 	}
 	session := d.client(modernRevision, nil)
 	for _, command := range []string{
-		toolhostProgram(t) + " approve --pair; " + toolhostProgram(t) + " approve --unpair",
+		toolhostProgram(t) + " approve --pair --piped; " + toolhostProgram(t) + " approve --unpair",
 		`exec 3<>/dev/tcp/127.0.0.1/` + at.Port() + `; printf 'POST /approve/prompts HTTP/1.1\r\nHost: ` + at.Host + `\r\n` + own +
 			`\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}' >&3; cat <&3`,
 		"cat /proc/*/environ; ls -laR /tmp /run ~ | grep -i toolhost; env",

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -69,7 +68,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 			}
 			err = printCompletion(cmd.OutOrStdout(), completion, asJSON)
 			if completion.Result.Status == agenttool.ResultPartialSucceeded {
-				fmt.Fprintln(os.Stderr, "toolhost: the command ends now, because toolhost call has no later calls: give it a longer timeout_ms, or use toolhost serve")
+				fmt.Fprintln(output.Stderr(), "toolhost: the command ends now, because toolhost call has no later calls: give it a longer timeout_ms, or use toolhost serve")
 			}
 			return err
 		},

@@ -28,7 +28,7 @@ change what a path leads to, such a call asks; afterwards you are told if it tou
 				return fmt.Errorf("there are no hooks for %q; there are those of claude", args[0])
 			}
 			if output.IsTerminal(os.Stdin) {
-				fmt.Fprintln(os.Stderr, "toolhost: reading a call of Claude Code from this terminal. Claude Code starts this command itself: see toolhost setup claude --hook")
+				fmt.Fprintln(output.Stderr(), "toolhost: reading a call of Claude Code from this terminal. Claude Code starts this command itself: see toolhost setup claude --hook")
 			}
 			h := claudecode.Hook{Options: s.options(), Flags: s.policyWords}
 			return h.Answer(cmd.InOrStdin(), cmd.OutOrStdout()) // an error ends with 2: then Claude Code does not run the call

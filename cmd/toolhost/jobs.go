@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -176,7 +175,7 @@ func tailJob(s *remote.Session, out io.Writer, job string, lines int, follow boo
 		r, err = s.Call("shell_output", map[string]any{"job": job, "cursor": r.NextCursor, "wait_ms": wait})
 	}
 	if err == nil && follow {
-		fmt.Fprintf(os.Stderr, "toolhost: job %s has ended: %s\n", job, r.How())
+		fmt.Fprintf(output.Stderr(), "toolhost: job %s has ended: %s\n", job, r.How())
 	}
 	return remoteError(err)
 }

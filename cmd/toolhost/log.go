@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,7 +42,7 @@ func newLogList() *cobra.Command {
 				err = printSessions(cmd.OutOrStdout(), sessions)
 			}
 			if more := total - len(sessions); err == nil && limit > 0 && more > 0 {
-				fmt.Fprintf(os.Stderr, "toolhost: %d older sessions are not listed: --limit 0 lists all\n", more)
+				fmt.Fprintf(output.Stderr(), "toolhost: %d older sessions are not listed: --limit 0 lists all\n", more)
 			}
 			return err
 		},

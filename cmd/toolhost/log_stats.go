@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 	"time"
 
@@ -51,7 +50,7 @@ func (s *show) stats(args []string) (history.Stats, error) {
 			return found, failed(err)
 		}
 		if err != nil {
-			fmt.Fprintf(os.Stderr, "toolhost: %s is not counted: %v\n", history.Session(path), err)
+			fmt.Fprintf(output.Stderr(), "toolhost: %s is not counted: %v\n", history.Session(path), err)
 		}
 	}
 	return found, nil

@@ -11,6 +11,7 @@ import (
 
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/memory"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/usage"
 	"toolhost/settings"
 )
@@ -24,6 +25,7 @@ func run() int {
 		_ = os.Setenv("HOME", dirs.SystemHome()) // it fails for impossible names only
 	}
 	root := newRoot()
+	root.SetErr(output.Stderr())
 	if len(os.Args) > 1 && strings.HasPrefix(os.Args[1], cobra.ShellCompRequestCmd) { // a shell asks; others need not pay for it
 		addCompletions(root)
 	}
@@ -38,7 +40,7 @@ func execute(root *cobra.Command) int {
 	case err == nil:
 		return exitOK
 	case settings.IsNotSynced(err):
-		fmt.Fprintln(os.Stderr, "toolhost: warning: "+err.Error())
+		fmt.Fprintln(root.ErrOrStderr(), "toolhost: warning: "+err.Error())
 		return exitOK
 	case errors.As(err, &coded):
 		if coded.message != "" {

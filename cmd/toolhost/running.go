@@ -25,7 +25,7 @@ func eachRunning(end string, do func(s *remote.Session) error) (sessions, failur
 	for _, s := range all {
 		if err := do(s); err != nil {
 			failures++
-			fmt.Fprintf(os.Stderr, "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
+			fmt.Fprintf(output.Stderr(), "toolhost: session %s: %s\n", s.ID, visible.Text(err.Error()))
 		}
 		s.Close()
 	}
@@ -39,7 +39,7 @@ func sessionWithJob(end, job string) (*remote.Session, error) {
 }
 
 func warnOfSocket(path string, err error) {
-	fmt.Fprintf(os.Stderr, "toolhost: %s: %s\n", visible.Text(path), visible.Text(err.Error()))
+	fmt.Fprintf(output.Stderr(), "toolhost: %s: %s\n", visible.Text(path), visible.Text(err.Error()))
 }
 
 // remoteError is an error of package remote with its exit code.
@@ -62,7 +62,7 @@ func remoteError(err error) error {
 func authenticate(s *remote.Session, client string) error {
 	return remoteError(s.Authenticate(client, func() (string, error) {
 		if output.IsTerminal(os.Stdin) {
-			fmt.Fprintf(os.Stderr, "the code that session %s shows: ", s.ID)
+			fmt.Fprintf(output.Stderr(), "the code that session %s shows: ", s.ID)
 		}
 		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 		if err != nil && line == "" {

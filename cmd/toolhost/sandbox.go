@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/confine"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/streams"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox"
@@ -163,10 +164,10 @@ func (c *sandboxCommand) follow(s *sandbox.Session, w *workspace.Workspace, scop
 	relay.Wait()
 	if !c.quiet {
 		for _, gap := range p.Confinement().Partial {
-			fmt.Fprintln(os.Stderr, "toolhost: not everything that is protected could be covered: "+gap)
+			fmt.Fprintln(output.Stderr(), "toolhost: not everything that is protected could be covered: "+gap)
 		}
 		for _, v := range p.Violations() {
-			fmt.Fprintln(os.Stderr, "toolhost: "+refusal(v))
+			fmt.Fprintln(output.Stderr(), "toolhost: "+refusal(v))
 		}
 	}
 	status := p.Ended().Status

@@ -119,7 +119,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 	go endDied(ctx)
 	defer memory.StartTrimmer(s.TrimCaches)()
 	if code := s.Code(); code != "" && output.IsTerminal(os.Stderr) {
-		fmt.Fprintln(os.Stderr, "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
+		fmt.Fprintln(output.Stderr(), "toolhost: to answer prompts of this session with toolhost approve, give the code", code)
 	}
 	_ = memory.MapSingly() // where the kernel cannot, the program takes more memory
 	if err := server.Run(ctx, s, f); err != nil {
@@ -145,7 +145,7 @@ func endDied(ctx context.Context) {
 func onLines(s *session.Session, at server.Streams, results mcp.Results, drain time.Duration) server.Front {
 	return func(ctx context.Context, stop context.CancelCauseFunc) error {
 		if output.IsTerminal(os.Stdin) {
-			fmt.Fprintln(os.Stderr, "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
+			fmt.Fprintln(output.Stderr(), "toolhost: reading JSON-RPC lines from this terminal. Agents start this command themselves (toolhost mcp-config); --http ADDR serves over HTTP")
 		}
 		return server.Lines(s, at, server.MCPOptions{Version: version(), Results: results}, drain)(ctx, stop)
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/limit"
 	"toolhost/cmd/toolhost/internal/memory"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/permissions"
 	"toolhost/sandbox"
@@ -98,4 +98,4 @@ func modeNames() string {
 }
 
 // logLine writes a line to stderr.
-func logLine(line string) { fmt.Fprintln(os.Stderr, "toolhost: "+line) }
+func logLine(line string) { fmt.Fprintln(output.Stderr(), "toolhost: "+line) }

@@ -184,7 +184,7 @@ func checkSettings(out io.Writer, o settings.Options) error {
 // warnOfSettings tells on stderr of problems that leave settings in force.
 func warnOfSettings(s *settings.Settings) {
 	for _, p := range s.Problems {
-		fmt.Fprintln(os.Stderr, "toolhost: "+visible.Text(p.Error()))
+		fmt.Fprintln(output.Stderr(), "toolhost: "+visible.Text(p.Error()))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/caller"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
 	"toolhost/settings"
 )
@@ -126,7 +127,7 @@ func addRule(out io.Writer, at settingsPlace, to ruleFile, args []string) error 
 	}
 	fmt.Fprintf(out, "%s: %s %s%s\n", visible.Text(file), b, visible.Text(text), already)
 	if s, err := settings.Load(o); err == nil && slices.ContainsFunc(s.Untrusted, func(u settings.Untrusted) bool { return u.Origin.File == file }) {
-		fmt.Fprintln(os.Stderr, "toolhost: it does not count yet, with all that the project would loosen: see toolhost trust")
+		fmt.Fprintln(output.Stderr(), "toolhost: it does not count yet, with all that the project would loosen: see toolhost trust")
 	}
 	return nil
 }

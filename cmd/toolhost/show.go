@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/history/timeline"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/persist"
 )
 
@@ -107,7 +107,7 @@ func (s *show) run(out io.Writer, args []string) error {
 	case s.Filter.All():
 		fmt.Fprintln(out, "there are no records")
 	default:
-		fmt.Fprintln(os.Stderr, "toolhost: no call is of this kind")
+		fmt.Fprintln(output.Stderr(), "toolhost: no call is of this kind")
 	}
 	if all.Newer > 0 {
 		return exitf(exitFailed, "%d records are not shown: a newer version of toolhost wrote them, in a format that this version does not know", all.Newer)

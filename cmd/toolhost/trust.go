@@ -120,7 +120,7 @@ func (t *trusting) run() error {
 func (t *trusting) pin(o settings.Options) settings.Pin {
 	pin, err := settings.PinOf(o)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "toolhost: "+visible.Text(err.Error()))
+		fmt.Fprintln(output.Stderr(), "toolhost: "+visible.Text(err.Error()))
 	}
 	return pin
 }

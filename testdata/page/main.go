@@ -144,7 +144,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // pair runs toolhost approve --pair and returns the code.
 func (p *play) pair() (string, error) {
-	out, err := p.command("approve", "--pair").CombinedOutput()
+	out, err := p.command("approve", "--pair", "--piped").CombinedOutput()
 	found := regexp.MustCompile(`(?m)^code  (\S+)`).FindStringSubmatch(string(out))
 	if err != nil || len(found) != 2 {
 		return "", fmt.Errorf("approve --pair: %w: %s", err, out)

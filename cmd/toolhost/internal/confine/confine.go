@@ -14,6 +14,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/repositories"
 	"toolhost/permissions/protect"
 	"toolhost/persist/cache"
@@ -160,7 +161,7 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 		return nil
 	}
 	if !agenttool.Within(dirs.Target(state), scratch) {
-		fmt.Fprintf(os.Stderr, "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
+		fmt.Fprintf(output.Stderr(), "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
 	}
 	if err := w.Show("/tmp", scratch, c.Session.Shown()...); err != nil {
 		return err

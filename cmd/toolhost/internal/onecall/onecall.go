@@ -19,6 +19,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/history"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/host"
 	"toolhost/host/prompt"
@@ -86,7 +87,7 @@ func Run(s *session.Session, r host.Request) (completion host.Completion, err er
 // Close ends the session of a call whose result has been printed.
 func Close(s *session.Session) {
 	if err := s.Linger(s.Close()); err != nil {
-		fmt.Fprintln(os.Stderr, "toolhost: the session log could not be closed:", err)
+		fmt.Fprintln(output.Stderr(), "toolhost: the session log could not be closed:", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions/protect"
@@ -57,7 +58,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 	p.Names = confine.Named(c.names)
 	c.Host, err = host.New(host.Options{
 		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Shell: shell.Session{Jobs: job.New(job.Options{}), Keep: l.copies(true)}}), Scope: l.scope, Locate: w.Locate, Policy: p,
-		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(os.Stderr, m) },
+		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(output.Stderr(), m) },
 	})
 	return c, err
 }

@@ -23,6 +23,7 @@ import (
 	"toolhost/cmd/toolhost/internal/code"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/sockets"
 	"toolhost/host"
@@ -153,7 +154,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 		},
 		MaxParallel: policy.Choose(s.o.Policy, "max-parallel", read.MaxParallel, s.o.MaxParallel),
 		Memory:      s.o.Memory,
-		PanicLog:    func(m string) { fmt.Fprintln(os.Stderr, m) },
+		PanicLog:    func(m string) { fmt.Fprintln(output.Stderr(), m) },
 		First: func() {
 			go sockets.Sweep()
 			if err := s.Sandbox.Prepare(); err != nil {

@@ -165,7 +165,7 @@ func typedLines(ctx context.Context, in io.Reader) <-chan string {
 			}
 		}
 		if err := typed.Err(); err != nil {
-			fmt.Fprintln(os.Stderr, "toolhost: the input cannot be read on:", err)
+			fmt.Fprintln(output.Stderr(), "toolhost: the input cannot be read on:", err)
 		}
 	}()
 	return lines
