@@ -28,6 +28,7 @@ type fileState struct {
 // programFiles are the files of a program that a rule denies whole.
 type programFiles struct {
 	hidden []string // those that no other program needs: absolute, without links
+	files  []inode  // of the program itself, hidden or not
 	whole  bool     // a command that does not see these finds the program in no searched directory, and under no other name there
 }
 
@@ -65,6 +66,7 @@ func (ps *Programs) find(name string, dirs []string, inside func(path string) bo
 			continue
 		}
 		found.whole = found.whole && all
+		found.files = append(found.files, inode{uint64(st.Dev), st.Ino})
 		for _, path := range names {
 			hide(path)
 		}
@@ -183,10 +185,11 @@ func startsOthers(name string) bool {
 
 // Holds reports whether no command of a session of a level, with roots and an environment, can run a program that a rule denies whole.
 func (ps *Programs) Holds(program string, level Level, roots, env []string) bool {
-	if level != Full || startsOthers(program) {
+	if startsOthers(program) || level != Full && level != LandlockNotify {
 		return false
 	}
-	return ps.find(program, searchedDirs(env), func(path string) bool { return inAny(roots, path) }).whole
+	inside := func(path string) bool { return inAny(roots, path) }
+	return judgesStarts() || level == Full && ps.find(program, searchedDirs(env), inside).whole
 }
 
 // Holds reports whether no command of the session, with an environment, can run a program that a rule denies whole.
@@ -194,21 +197,36 @@ func (s *Session) Holds(program string, env []string) bool {
 	return s.programs.Holds(program, s.level, paths(s.view.roots), env)
 }
 
-// hideDenied hides the files of the programs that rules deny whole.
-func (p *plan) hideDenied() {
-	dirs := []string(nil)
-	for _, d := range p.c.Profile.Denied.Programs {
+// findDenied finds the files of the programs that rules deny whole, to hide them, and has what this does not hold judged when it starts.
+func (p *plan) findDenied() {
+	denied := p.c.Profile.Denied
+	if denied.Denies == nil {
+		return
+	}
+	inside := func(path string) bool { return p.s.view.inRoot(path) || inAny(paths(p.opened.write), path) }
+	whole, dirs := p.level == Full, searchedDirs(p.c.Env)
+	files := map[inode]DeniedProgram{}
+	for _, d := range denied.Programs {
 		if startsOthers(d.Name) {
 			continue
 		}
-		if dirs == nil {
-			dirs = searchedDirs(p.c.Env)
+		found := p.s.programs.find(d.Name, dirs, inside)
+		whole = whole && found.whole
+		for _, file := range found.files {
+			files[file] = d
 		}
-		for _, path := range p.s.programs.find(d.Name, dirs, p.s.view.inRoot).hidden {
-			if p.layout.visible(path) {
-				p.mask(path)
+		for _, path := range found.hidden {
+			if p.level == Full && p.layout.visible(path) {
 				p.denied = append(p.denied, covering{path, enter.Mask})
 			}
 		}
+	}
+	p.judgeStarts(files, whole)
+}
+
+// hideDenied hides the files that findDenied has found.
+func (p *plan) hideDenied() {
+	for _, c := range p.denied {
+		p.mask(c.path)
 	}
 }

@@ -24,7 +24,7 @@ func withVictim(t *testing.T, change func(*Options)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("PATH", os.Getenv("PATH")+":"+b.out)
+	t.Setenv("PATH", "/usr/local/bin:/usr/bin:/bin:"+b.out) // no home, which commands may not see
 	return b
 }
 

@@ -131,6 +131,9 @@ func (p *Process) launch(made *plan) error {
 	}
 	p.helper.control, p.helper.inWorld = ours, made.world != nil
 	p.session, p.world = made.s, made.world
+	if p.starts = made.starts; p.starts != nil {
+		p.starts.report = p.violations.add
+	}
 	leave, err := made.s.running.join(p)
 	if err != nil {
 		ours.Close()

@@ -135,10 +135,28 @@ func (p *Process) serve(listener *os.File) {
 	}
 	fd, err := unix.FcntlInt(listener.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 	listener.Close()
-	if err != nil || p.judge == nil {
+	if err != nil {
 		return
 	}
-	judges := notify.Judges{Name: p.judge.attempt, ReadOnly: p.judge.kept.add, Names: p.judge.namesInUse, Changed: p.changed, Named: p.named, Locks: p.judge.locks, Room: p.judge.room}
+	judges := notify.Judges{Room: &p.session.room}
+	if p.starts != nil {
+		judges.Start = p.starts.judge
+	}
+	if p.judge != nil {
+		p.serveWrites(&judges)
+	}
+	if p.listener, err = notify.Serve(fd, judges); err != nil {
+		_ = unix.Close(fd)
+	}
+	if p.judge != nil {
+		p.judge.changes.seen.Store(err == nil)
+	}
+}
+
+// serveWrites adds what judges the calls of a command that may write.
+func (p *Process) serveWrites(judges *notify.Judges) {
+	judges.Name, judges.ReadOnly, judges.Names = p.judge.attempt, p.judge.kept.add, p.judge.namesInUse
+	judges.Changed, judges.Named, judges.Locks = p.changed, p.named, p.judge.locks
 	if p.ask != nil && p.mayAsk != nil && p.helper.first {
 		p.judge.opening.asks, judges.Ask = true, p.judge.opening.ask
 	}
@@ -156,10 +174,6 @@ func (p *Process) serve(listener *os.File) {
 			p.connector.asker.p = p
 		}
 	}
-	if p.listener, err = notify.Serve(fd, judges); err != nil {
-		_ = unix.Close(fd)
-	}
-	p.judge.changes.seen.Store(err == nil)
 }
 
 // named takes notice of a name that a call has given to a file, before the caller goes on.

@@ -25,6 +25,7 @@ type plan struct {
 	world   *world     // in which the command lives; nil: in a pid namespace of its own, or none
 	network []string   // variables that lead to the proxy
 	denied  []covering // of programs that rules deny whole
+	starts  *starts    // judges the programs that it starts; nil: nothing does
 	outerWall
 }
 
@@ -68,6 +69,7 @@ func (p *plan) make() error {
 		return err
 	}
 	p.descriptors()
+	p.findDenied()
 	if p.level == Full {
 		p.view()
 	}
@@ -265,12 +267,12 @@ func (p *plan) environ() []string {
 
 // filter adds the system call filter. The supervisor sees the writes of a command, if the level has one.
 func (p *plan) filter() error {
-	notify := ""
-	if p.workspace() && p.s.level != Landlock {
+	notify, writes := "", p.workspace() && p.s.level != Landlock
+	if writes || p.starts != nil {
 		notify = "notify"
 	}
 	program, err := p.s.filters.program(seccomp.Options{
-		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: notify != "", Shared: p.world != nil,
+		Namespaces: p.s.level == Full, Writable: p.workspace(), Notify: writes, Starts: p.starts != nil, Shared: p.world != nil,
 		Observes: p.world != nil && p.c.Profile.Observes && !p.c.Profile.Loopback,
 		Mute:     p.world != nil && !p.workspace() && p.s.abi < signalScope,
 	})

@@ -42,6 +42,7 @@ type milestones struct {
 type supervision struct {
 	listener   *notify.Listener // nil: none is served
 	judge      *judge           // of its writes; nil for a command that writes nothing
+	starts     *starts          // of the programs that it starts; nil: nothing judges them
 	connector  *connector       // of the peers it connects to; nil for a command that has no sockets with names
 	tripwire   *tripwire        // nil for a command that writes nothing
 	violations violations

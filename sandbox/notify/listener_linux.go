@@ -22,6 +22,8 @@ type Listener struct {
 	judges Judges
 	calls  map[int32]call
 	direct map[int32]directed
+	starts map[int32]call
+	begun  atomic.Bool // the command's own program was started
 	root   rootDir
 	helpers
 	ending
@@ -58,6 +60,7 @@ func Serve(fd int, judges Judges) (*Listener, error) {
 		judges: judges,
 		calls:  callsOf(runtime.GOARCH),
 		direct: directedCalls(runtime.GOARCH),
+		starts: startCalls(runtime.GOARCH),
 		root:   rootDir{fd: -1},
 		ending: ending{done: make(chan struct{})},
 	}
@@ -199,6 +202,9 @@ func (l *Listener) take(w *worker, n *notification) error {
 	}
 	if isLock(n) {
 		return l.takeLock(n)
+	}
+	if c, ok := l.starts[n.data.nr]; ok {
+		return l.start(w, n, c)
 	}
 	c, known := l.calls[n.data.nr]
 	if !known { // a call whose names are at unknown places

@@ -121,11 +121,28 @@ type Judges struct {
 	// Locks reports whether a command may lock a file that it has opened for reading only, by its path and whether its mount is read-only. Several
 	// goroutines call it at once; it must not block. Without it such locks are private: they succeed, and nothing is locked.
 	Locks func(path string, readOnly bool) bool
+	// Start judges a call that starts a program, and the program once it has begun, before its first instruction: one that is refused then is
+	// killed. Several goroutines call it at once; it must not block. Without it all but the first fail with EACCES: that one is the command's own
+	// program, which is not judged.
+	Start func(Start) Verdict
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex
 	// Room bounds threads and waiting calls. Listeners of one session share one; nil stands for one of the listener's own.
 	Room *Room
+}
+
+// Start is a program that a process starts.
+type Start struct {
+	PID      int      // of the calling thread, or of the process, in the host's own PID namespace
+	Names    []string // by which the program is started, and the path of its file
+	Argv     []string // of a call, at most the first 256 words
+	Dev, Ino uint64   // of the file; 0: not known
+	Began    bool     // it has begun: all of this is what the kernel took
+
+	// Scripts is where in the arguments the script stands that was started, if the program is its interpreter; words before it may name further
+	// scripts. 0: there is none.
+	Scripts int
 }
 
 // Directed is a call that acts on a process or thread that it names by a number of the caller's pid namespace. All that the verdict

@@ -26,6 +26,8 @@ type Options struct {
 	// Notify hands calls that may write, by name, to the supervisor of the listener; with Namespaces every connect, and
 	// else those that change attributes. The filter must then be installed with SECCOMP_FILTER_FLAG_NEW_LISTENER.
 	Notify bool
+	// Starts hands calls that start a program to the supervisor of the listener.
+	Starts bool
 }
 
 // Network is the network that a command without a network namespace may use.
@@ -57,6 +59,9 @@ func Standard(o Options) Filter {
 	}
 	if o.Notify {
 		rules = append(rules, writes()...)
+	}
+	if o.Starts {
+		rules = append(rules, always(Notify, "execve execveat")...)
 	}
 	return Filter{Rules: rules, Default: Allow}
 }
