@@ -10,7 +10,7 @@ import (
 )
 
 // maxShown bounds what is shown in directories that are closed: each is a mount of every command.
-const maxShown = 64
+const maxShown = 128
 
 // link is a symbolic link in a closed directory, to a place that is shown elsewhere.
 type link struct{ path, target string }
@@ -36,7 +36,7 @@ func (v *view) closeHomes(home string) {
 // showBeside shows a whole directory that a root lies in.
 func (v *view) showBeside(dir string) {
 	id, err := identify(dir)
-	if err == nil && id.path == dir && v.covered(dir) && !v.inRoot(dir) && !v.holdsHome(dir) && !v.isHidden(dir) {
+	if err == nil && id.path == dir && (v.covered(dir) || v.isApart(dir)) && !v.inRoot(dir) && !v.holdsHome(dir) && !v.isHidden(dir) {
 		v.shown = append(slices.DeleteFunc(v.shown, func(at identity) bool { return agenttool.Within(dir, at.path) }), id)
 	}
 }
@@ -66,11 +66,11 @@ func (v *view) show(path string) {
 		return
 	}
 	inside := func(at identity) bool { return agenttool.Within(at.path, id.path) }
-	if v.covered(id.path) && !v.inRoot(id.path) && !slices.ContainsFunc(v.shown, inside) {
+	if (v.covered(id.path) || v.isApart(id.path)) && !v.inRoot(id.path) && !slices.ContainsFunc(v.shown, inside) {
 		v.shown = slices.DeleteFunc(v.shown, func(at identity) bool { return agenttool.Within(id.path, at.path) })
 		v.shown = append(v.shown, id)
 	}
-	if path != id.path && v.isClosed(path) && !v.inRoot(path) {
+	if path != id.path && (v.isClosed(path) || v.isApart(path)) && !v.inRoot(path) {
 		v.links = append(v.links, link{path, id.path})
 	}
 }
@@ -80,7 +80,7 @@ func (v *view) show(path string) {
 func (v *view) showPrograms(dir string) {
 	v.show(dir)
 	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || !v.isClosed(real) {
+	if err != nil || !v.isClosed(real) && !v.isApart(real) {
 		return
 	}
 	v.showPrefix(real)
@@ -94,7 +94,7 @@ func (v *view) showPrograms(dir string) {
 			continue
 		}
 		target, err := filepath.EvalSymlinks(filepath.Join(real, e.Name()))
-		if err != nil || !v.isClosed(target) || agenttool.Within(real, target) {
+		if err != nil || !v.isClosed(target) && !v.isApart(target) || agenttool.Within(real, target) {
 			continue
 		}
 		if v.show(target); filepath.Base(filepath.Dir(target)) == "bin" {
@@ -114,19 +114,28 @@ func (v *view) showPrefix(bin string) {
 	}
 }
 
-// reads are the places in closed directories that a profile opens for reading. Missing places open nothing.
+// closed are the directories of which a command with a profile sees only what is shown.
+func (v *view) closed(p Profile) []string {
+	if p.Access == ReadOnly && !p.Elsewhere {
+		return slices.Concat(v.homes, v.apart)
+	}
+	return v.homes
+}
+
+// readable are the places in closed directories that a profile opens for reading. Missing places open nothing.
 func (v *view) readable(p Profile) []identity {
 	var places []identity
+	closed := v.closed(p)
 	for _, path := range slices.Concat(p.Reveal, p.Read) {
 		id, err := identify(path)
 		if err != nil {
 			continue
 		}
-		if v.isClosed(id.path) {
+		if inAny(closed, id.path) {
 			places = append(places, id)
 			continue
 		}
-		for _, dir := range v.homes { // a directory that contains a home shows all of it
+		for _, dir := range closed { // a directory that contains a closed one shows all of it
 			if whole, err := identify(dir); err == nil && agenttool.Within(id.path, dir) {
 				places = append(places, whole)
 			}

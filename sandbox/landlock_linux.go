@@ -52,7 +52,7 @@ func (p *plan) landlock() (err error) {
 // readable are the places that a command may read if no mounts hide the others: all of the system but home directories and
 // secrets, and the shown places in those. Names can still be listed.
 func (p *plan) readable() []string {
-	hidden := slices.Concat(p.s.view.homes, p.s.view.masked, p.s.view.ownDirs())
+	hidden := slices.Concat(p.s.view.closed(p.c.Profile), p.s.view.masked, p.s.view.ownDirs())
 	for _, e := range p.secrets() {
 		if p.names.granted.Cut(e.Path) && protect.IsGitDir(filepath.Dir(e.Path)) {
 			continue // git cannot do without it
@@ -64,7 +64,8 @@ func (p *plan) readable() []string {
 	open := openings("/", hidden)
 	for _, at := range p.layout.trees {
 		if !at.memory && at.from.path == at.to {
-			open = append(open, openings(at.to, hidden)...)
+			within := slices.DeleteFunc(slices.Clone(hidden), func(path string) bool { return path == at.to }) // closed, and opened by the decision
+			open = append(open, openings(at.to, within)...)
 		}
 	}
 	return append(open, p.s.configs.sources()...)

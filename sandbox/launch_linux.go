@@ -56,7 +56,7 @@ func (p *Process) guard(plan *plan) (err error) {
 	p.unseen = hiddenFiles{
 		secrets: plan.names.granted.Secrets, denied: plan.c.Profile.Denied.Programs, home: view.home.Dir,
 		hides: func(path string) bool {
-			return view.isClosed(path) && !plan.layout.visible(path) && !view.isHidden(path)
+			return inAny(view.closed(plan.c.Profile), path) && !plan.layout.visible(path) && !view.isHidden(path)
 		},
 		replaced:      func(path string) bool { return isReplaced(view, path) && !view.sees(path) && !view.isHidden(path) },
 		replacedByGit: plan.s.configs.replacedByGit,

@@ -22,15 +22,18 @@ type layout struct {
 	trees  []placement // parents first
 	places []place     // of the session
 	links  []link      // of the session
-	fits   []bool      // for each place: the command mounts nothing else in it
+	used   []bool      // for each place: the command has it
+	fits   []bool      // for each place: the command has it, and mounts nothing else in it
 	loans  []string    // directories in which names will be made
 }
 
 func newLayout(s *Session, trees []placement, loans []identity) layout {
 	l := layout{trees: trees, places: s.places, links: s.view.links, loans: paths(loans)}
 	for _, at := range s.places {
+		shown := slices.ContainsFunc(trees, func(tree placement) bool { return tree.memory && tree.to == at.dir })
 		lends := slices.ContainsFunc(l.loans, func(dir string) bool { return agenttool.Within(at.dir, dir) })
-		l.fits = append(l.fits, !lends && !slices.ContainsFunc(trees, at.isChangedBy))
+		l.used = append(l.used, shown)
+		l.fits = append(l.fits, shown && !lends && !slices.ContainsFunc(trees, at.isChangedBy))
 	}
 	return l
 }
@@ -78,7 +81,7 @@ func (l *layout) viewed(path string) bool {
 func (l *layout) placeOf(path string) int {
 	deepest := 0
 	for i, b := range l.places {
-		if agenttool.Within(b.dir, path) && len(b.dir) >= len(l.places[deepest].dir) {
+		if l.used[i] && agenttool.Within(b.dir, path) && len(b.dir) >= len(l.places[deepest].dir) {
 			deepest = i
 		}
 	}
@@ -127,7 +130,7 @@ func (l *layout) show(p *enter.Plan, at placement) {
 // finish makes the names in places that do not fit, and makes these places read-only.
 func (l *layout) finish(p *enter.Plan) {
 	for i, b := range l.places {
-		if l.fits[i] {
+		if l.fits[i] || !l.used[i] {
 			continue
 		}
 		for _, root := range b.roots {

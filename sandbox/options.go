@@ -22,6 +22,7 @@ type Options struct {
 	Hidden    []string       // directories of toolhost that no command may see
 	Show      []string       // directories that commands must see even below /tmp, such as those of PATH
 	Beside    []string       // further directories that commands see as they are: the rest of the roots' repositories
+	Readable  []string       // files and directories of the system and of tool chains: besides the roots all that ReadOnly commands see; nil: they see what others do
 	Protected *protect.Cache // the protected names and secrets of the roots; the session closes it
 	Runtime   string         // XDG_RUNTIME_DIR: sockets of the person's programs; "" for none
 

@@ -21,7 +21,7 @@ type place struct {
 // places are those of the session, whose own directories lie in none of them, with the views of configuration.
 func (v *view) places(views []placement, own ...identity) []place {
 	var all []place
-	for _, dir := range v.emptied {
+	for _, dir := range slices.Concat(v.emptied, v.apart) {
 		at := place{dir: dir}
 		for _, id := range v.shown {
 			if agenttool.Within(dir, id.path) && !slices.Contains(own, id) && !v.inRoot(id.path) {
@@ -38,6 +38,9 @@ func (v *view) places(views []placement, own ...identity) []place {
 			if agenttool.Within(dir, root.path) {
 				at.roots = append(at.roots, root.path)
 			}
+		}
+		if agenttool.Within(dir, "/var/tmp") {
+			at.roots = append(at.roots, "/var/tmp")
 		}
 		if home := v.home.Dir; v.isClosed(home) && agenttool.Within(dir, home) {
 			at.roots = append(at.roots, home)

@@ -177,12 +177,22 @@ func (p *plan) view() {
 // own, and no view of it.
 func (p *plan) placements(views []placement) []placement {
 	s, readOnly := p.s, !p.workspace()
+	var apart []string // closed to this command, besides what is to all
+	if readOnly && !p.c.Profile.Elsewhere {
+		apart = s.view.apart
+	}
+	covered := func(path string) bool { return s.view.covered(path) || inAny(apart, path) }
 	places := []placement{{from: s.dirs.tmp, to: "/tmp", readOnly: readOnly}, {from: s.dirs.varTmp, to: "/var/tmp", readOnly: readOnly}}
 	for _, dir := range s.view.emptied {
+		if !inAny(apart, dir) {
+			places = append(places, placement{to: dir, memory: true})
+		}
+	}
+	for _, dir := range apart {
 		places = append(places, placement{to: dir, memory: true})
 	}
 	for _, root := range s.view.roots {
-		if !readOnly || s.view.covered(root.path) {
+		if !readOnly || covered(root.path) {
 			places = append(places, placement{from: root, to: root.path, readOnly: readOnly})
 		}
 	}
@@ -198,7 +208,7 @@ func (p *plan) placements(views []placement) []placement {
 		}
 	}
 	for _, id := range slices.Concat(s.view.shown, p.opened.read) {
-		if !known(id) && !s.view.inRoot(id.path) {
+		if !known(id) && !s.view.inRoot(id.path) && (covered(id.path) || !s.view.isApart(id.path)) {
 			places = append(places, placement{from: id, to: id.path, readOnly: true})
 		}
 	}

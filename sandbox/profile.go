@@ -38,6 +38,9 @@ type Profile struct {
 
 	Denied Denied // programs that rules keep this command from running
 
+	// Elsewhere shows a ReadOnly command what a Workspace command sees, for one that reads more than its decision could name.
+	Elsewhere bool
+
 	// Loopback gives a ReadOnly command the network of the session, with the servers of other commands and no hosts. It
 	// counts at level Full only.
 	Loopback bool

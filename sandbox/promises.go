@@ -30,6 +30,7 @@ func Promises() []Promise {
 		{"home", "of home directories it reads tool chains, listed configuration and what was granted", every,
 			[]string{"credentials of today's programs", "homes of others and the machine's own", "TestHomeIsClosed"}},
 		{"home-names", "other names in home directories do not show", full, []string{"TestHomeIsClosed"}},
+		{"readers", "a command that only reads gets at the workspace, the system, tool chains and what its decision named", every, []string{"TestReadersSeeTheSystem"}},
 		{"machine", "secrets of the machine, such as /etc/shadow, are not read", every, []string{"homes of others and the machine's own"}},
 		{"secrets", "secrets in the workspace, such as .env, are not read", full, []string{"environment files", "environment files under other names"}},
 		{"cover", "what was covered stays covered, and a call asks where the cover is not complete", full, []string{"TestDecoys"}},

@@ -20,6 +20,8 @@ type view struct {
 	shown   []identity // places below emptied directories that commands see
 	links   []link     // in emptied directories
 
+	apart []string // directories that ReadOnly commands see empty, but for shown and roots: neither the system's nor a tool chain's
+
 	home   protect.Home
 	homes  []string // closed directories: the user's home, and those of others
 	masked []string // files of home directories that are mounted elsewhere, too
@@ -41,8 +43,14 @@ func newView(o Options) (*view, error) {
 		v.emptied = append(v.emptied, real)
 	}
 	v.emptied = protect.Outermost(v.emptied) // a place cannot be made in a place
+	v.closeToReaders(o.Readable)
 	for _, path := range slices.Concat([]string{"/run/current-system", "/run/opengl-driver", "/run/wrappers", "/home/linuxbrew/.linuxbrew", o.Go.ModCache, o.Go.Cache}, v.home.Shown()) {
 		v.show(path)
+	}
+	for _, path := range o.Readable {
+		if !v.isClosed(path) {
+			v.show(path)
+		}
 	}
 	for _, dir := range o.Show {
 		v.showPrograms(dir)
@@ -151,6 +159,36 @@ func (v *view) covered(path string) bool {
 	return slices.ContainsFunc(append([]string{"/tmp", "/var/tmp"}, v.emptied...), func(dir string) bool {
 		return path != dir && agenttool.Within(dir, path)
 	})
+}
+
+// closeToReaders finds the directories at the top of the machine, and /var, that are none of the readable ones. It leaves alone those that every
+// sandbox has of its own, and a root.
+func (v *view) closeToReaders(readable []string) {
+	if len(readable) == 0 {
+		return
+	}
+	entries, err := os.ReadDir("/")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		dir := "/" + e.Name()
+		if e.IsDir() && dir != "/etc" && !slices.Contains(taken, dir) && !slices.Contains(readable, dir) && !slices.Contains(v.emptied, dir) && !v.inRoot(dir) {
+			v.apart = append(v.apart, dir)
+		}
+	}
+	if slices.Contains(v.apart, "/var") { // its links lead to places that every sandbox has
+		for _, name := range []string{"/var/run", "/var/lock"} {
+			if target, err := os.Readlink(name); err == nil {
+				v.links = append(v.links, link{name, target})
+			}
+		}
+	}
+}
+
+// isApart reports whether a path is in a directory that is closed to ReadOnly commands.
+func (v *view) isApart(path string) bool {
+	return slices.ContainsFunc(v.apart, func(dir string) bool { return agenttool.Within(dir, path) })
 }
 
 // sees reports whether commands see the host's file at a path, as far as that does not depend on the command.

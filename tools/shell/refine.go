@@ -38,6 +38,7 @@ type call struct {
 // configuration that is used, and the files that patterns match.
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	refined := c.refine(ctx)
+	refineModules(&c.facts, c.tool.inRoots)
 	refineMoves(&c.facts)
 	if c.facts.Destructive == agenttool.Yes {
 		refineLoose(&c.facts)

@@ -20,6 +20,7 @@ func (c *call) profile() sandbox.Profile {
 	case c.facts.ReadOnly == agenttool.Yes && c.facts.OpenWorld == agenttool.No && c.grants.Empty():
 		return sandbox.Profile{
 			Access: sandbox.ReadOnly, Read: c.shown(), Loopback: len(c.facts.Hosts) > 0, Observes: c.facts.ObservesHost == agenttool.Yes, Denied: c.denied(),
+			Elsewhere: c.facts.PathsComplete != agenttool.Yes,
 		}
 	}
 	p := sandbox.Profile{

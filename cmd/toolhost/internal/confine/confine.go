@@ -246,6 +246,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	if exe, err := os.Executable(); err == nil {
 		o.Program = exe
 	}
+	o.Readable = Readable(scope.Home, scope.Roots)
 	o.Go.ModCache, o.Go.Proxy = goSettings(scope.Home)
 	o.ConfigHome = os.Getenv("XDG_CONFIG_HOME")
 	o.Go.Cache = goCache(scope.Home)

@@ -24,7 +24,9 @@ var systemReadable = []string{
 	"/etc/apt/sources.list", "/etc/apt/sources.list.d", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/gitconfig", "/etc/mime.types",
 	"/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/loadavg", "/proc/uptime", "/proc/stat", "/proc/filesystems",
 	"/proc/swaps", "/proc/diskstats", "/proc/partitions", "/proc/devices", "/proc/vmstat", "/proc/cgroups", "/proc/pressure",
-	"/proc/sys/kernel", "/proc/sys/vm", "/proc/sys/fs", "/proc/sys/net", "/sys/devices/system/cpu", "/sys/fs/cgroup", "/var/lib/dpkg",
+	"/proc/sys/kernel", "/proc/sys/vm", "/proc/sys/fs", "/proc/sys/net", "/sys/devices/system/cpu", "/sys/fs/cgroup",
+	"/var/lib/dpkg", "/var/lib/apt", "/var/lib/rpm", "/var/lib/pacman", "/var/lib/extrausers", "/var/lib/usbutils", "/var/lib/locales", "/var/log/wtmp",
+	"/var/cache/apt", "/var/cache/man", "/var/cache/fontconfig", "/var/cache/ldconfig",
 }
 
 // candidates are the names that Readable chooses from. They may not exist, and may be links.
