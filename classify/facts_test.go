@@ -178,3 +178,18 @@ func TestReasonsHaveTheirPlace(t *testing.T) {
 		})
 	}
 }
+
+// TestBuiltinsAreUnderstood: the shell's own commands have descriptions without a fault.
+func TestBuiltinsAreUnderstood(t *testing.T) {
+	for _, line := range []string{
+		"pwd -P", `printf '%s\n' a b`, "type -a ls go", "hash -t ls", "help -d cd", "jobs -l %1", "wait 1", "read -r -n 1 -t 1 -d x -u 0 line < f", "mapfile -t -n 3 -s 1 lines < f", "dirs -v", "ulimit -a",
+		"history 5", "cd sub && popd", "command -v ls", "umask -S",
+	} {
+		f := Command(line, Context{Dir: "/w", Home: "/h"})
+		for _, r := range f.Reasons {
+			if strings.Contains(r.Text, "does not know") {
+				t.Errorf("%s: %s", line, r.Text)
+			}
+		}
+	}
+}

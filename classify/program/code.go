@@ -57,13 +57,37 @@ func judgeGoList(a *Args, u *Use) {
 	judgeGoPackages(a, u)
 }
 
-// judgeGoPackages finds PACKAGE@VERSION: go asks the module proxy for it.
+// judgeGoPackages takes packages for directories, which are read if they are there: go knows a package by its path, its import path or, doc, by a part
+// of that. go asks the module proxy for PACKAGE@VERSION.
 func judgeGoPackages(a *Args, u *Use) {
+	base := ""
+	for _, o := range a.Options {
+		if o.Name == "-C" {
+			base = o.Value.Text + "/"
+		}
+	}
 	for _, w := range a.Values("package") {
 		if strings.Contains(w.Text, "@") || !w.Static {
 			u.Add(Reaches, "asks the module proxy of go's configuration for "+spelled(w))
 			u.Add(Writes, "writes the module cache")
 			return
+		}
+		w.Maybe, w.Text = true, strings.TrimSuffix(strings.TrimSuffix(w.Text, "..."), "/")
+		switch {
+		case w.Text == "" && base == "":
+			continue
+		case !strings.HasPrefix(w.Text, "/"):
+			w.Text = base + w.Text
+		}
+		u.Reads = append(u.Reads, w)
+	}
+}
+
+// judgeGoTool: the programs behind go tool take options from @file.
+func judgeGoTool(a *Args, u *Use) {
+	for _, w := range a.Argv[1:] {
+		if strings.HasPrefix(w.Text, "@") || w.Text == "" && !w.Static {
+			u.Unknown("go tool: words may stand in "+spelled(w), w)
 		}
 	}
 }

@@ -198,7 +198,7 @@ func gitLines(values []Word) []Word {
 // gitLooks records operands whose names git looks up without reading the files.
 func gitLooks(a *Args, u *Use) {
 	for i, w := range a.Operands {
-		if w.Static && a.Kinds[i] == "text" {
+		if w.Static && a.Kinds[i] == "pathspec" {
 			u.Looks = append(u.Looks, gitPathspec(w)...)
 		}
 	}

@@ -30,7 +30,7 @@ func judges() map[string]judge {
 			"builds": judgeBuilds, "cargoMetadata": judgeCargoMetadata, "infrastructure": judgeInfrastructure, "make": judgeMake,
 			"dpkg": judgeDpkg, "packages": judgePackages, "pipInstall": judgePipInstall, "pipList": judgePipList, "rpm": judgeRPM,
 			"goEnv": judgeGoEnv, "gofmt": judgeGofmt, "goInstall": judgeGoInstall, "goList": judgeGoList, "goModEdit": judgeGoModEdit,
-			"goPackages": judgeGoPackages, "interpreter": judgeInterpreter, "node": judgeNode, "ownLanguage": judgeOwnLanguage,
+			"goPackages": judgeGoPackages, "goTool": judgeGoTool, "interpreter": judgeInterpreter, "node": judgeNode, "ownLanguage": judgeOwnLanguage,
 			"php": judgePHP, "python": judgePython, "npm": judgeNpm, "npmInstall": judgeNpmInstall, "packageManager": judgePackageManager,
 			"uv":    judgeUv,
 			"bwrap": judgeBwrap, "su": judgeSu, "sudo": judgeSudo, "crontab": judgeCrontab, "getent": judgeGetent, "sysctl": judgeSysctl,

@@ -243,7 +243,7 @@ func (p *parser) unsure(w Word) {
 				p.effects([]Effect{e}, w, "")
 			}
 		}
-		if o.kind != "text" && o.kind != "" {
+		if o.kind != "" && nameless[o.kind] == "" {
 			p.value(o.kind, w)
 		}
 	}
@@ -347,16 +347,16 @@ func (p *parser) subcommand(w Word) {
 
 // value records what a value or an operand of a kind does.
 func (p *parser) value(kind string, w Word) {
-	if kind == "text" {
+	if nameless[kind] != "" {
 		return
 	}
 	p.keep(kind, w)
 	u := p.use
 	switch kind {
 	case "read":
-		if !w.Static || w.Text != "-" {
-			u.Reads = append(u.Reads, w)
-		}
+		u.reads([]Word{w})
+	case "look":
+		u.Looks = append(u.Looks, w)
 	case "write":
 		if !w.Static || w.Text != "-" && w.Text != "/dev/stdout" {
 			u.Writes = append(u.Writes, w)

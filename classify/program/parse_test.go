@@ -50,21 +50,21 @@ func judgeNothing(*Args, *Use) {}
 
 var testSpecs = map[string]*Spec{
 	"sort": {Names: "sort", Operands: "read*", Abbreviates: true,
-		Options: "-r,--reverse -k,--key:text -o,--output:write --compress-program:run --color?:text -i?:text!writes -num"},
+		Options: "-r,--reverse -k,--key:label -o,--output:write --compress-program:run --color?:label -i?:label!writes -num"},
 	"cat":  {Names: "cat", Operands: "read*", Options: "-n,--number --files0-from:read -f!long_running", Harmless: true},
-	"uniq": {Names: "uniq", Operands: "read write?", Options: "-c -f:text"},
-	"go":   {Names: "go", Ungrouped: true, InOrder: true, Operands: "text*", Options: "-json -run:text -o:write"},
-	"find": {Names: "find", Ungrouped: true, Operands: "read*", Options: "-name:text -type:text"},
+	"uniq": {Names: "uniq", Operands: "read write?", Options: "-c -f:label"},
+	"go":   {Names: "go", Ungrouped: true, InOrder: true, Operands: "label*", Options: "-json -run:label -o:write"},
+	"find": {Names: "find", Ungrouped: true, Operands: "read*", Options: "-name:label -type:label"},
 	"sed":  {Names: "sed", Operands: "script read*", Options: "-n -e:script", Judge: judgeNothing},
-	"nice": {Names: "nice", InOrder: true, Operands: "command", Options: "-n:text"},
-	"wait": {Names: "wait", InOrder: true, Operands: "text command", Options: "-s:text"},
+	"nice": {Names: "nice", InOrder: true, Operands: "command", Options: "-n:label"},
+	"wait": {Names: "wait", InOrder: true, Operands: "label command", Options: "-s:label"},
 	"git": {Names: "git", Options: "-C:dir --no-pager", Judge: judgeNothing, Sub: []*Spec{
-		{Names: "status", Options: "-s,--short", Operands: "text*"},
+		{Names: "status", Options: "-s,--short", Operands: "label*"},
 		{Names: "--version"},
-		{Names: "remote", Options: "-v", Operands: "sub?", Sub: []*Spec{{Names: "add", Operands: "text host", Effects: "writes"}}},
+		{Names: "remote", Options: "-v", Operands: "sub?", Sub: []*Spec{{Names: "add", Operands: "label host", Effects: "writes"}}},
 	}},
 	"raw":  {Names: "raw", Raw: true, Judge: func(a *Args, u *Use) { u.Reads = a.Operands }},
-	"date": {Names: "date", Operands: "text?", Options: "+x -u"},
+	"date": {Names: "date", Operands: "label?", Options: "+x -u"},
 	"odd":  {Names: "odd", Operands: "strange*"},
 }
 
@@ -129,8 +129,8 @@ func TestParse(t *testing.T) {
 
 		{name: "script", line: "sed -n p f", options: "-n", operands: "p f", reads: "f"},
 		{name: "command", line: "nice -n 5 rm -rf x", options: "-n=5", operands: "rm -rf x", commands: "rm -rf x"},
-		{name: "text before a command", line: "wait -s KILL 5 ls -l", options: "-s=KILL", operands: "5 ls -l", commands: "ls -l"},
-		{name: "text that may be an option", line: `wait " ls`, unknown: true, operands: "… ls", commands: "ls"},
+		{name: "label before a command", line: "wait -s KILL 5 ls -l", options: "-s=KILL", operands: "5 ls -l", commands: "ls -l"},
+		{name: "label that may be an option", line: `wait " ls`, unknown: true, operands: "… ls", commands: "ls"},
 		{name: "dynamic command", line: `nice $ x`, unknown: true, operands: "… x", commands: "… x"},
 		{name: "in order", line: `go x "`, operands: "x …"},
 

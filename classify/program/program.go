@@ -29,26 +29,28 @@
 //	-a                 an option without a value; options of one letter may be grouped unless it is ungrouped
 //	--all              the same, long; a unique beginning counts if it abbreviates
 //	-a,--all           two spellings of one option
-//	-n,--lines:text    an option with a value: the next word, or the rest of this one (-n5, --lines=5)
-//	--color?:text      a value only in the same word (--color, --color=auto; for a letter: -i, -iSUFFIX)
+//	-n,--lines:count   an option with a value: the next word, or the rest of this one (-n5, --lines=5)
+//	--color?:choice    a value only in the same word (--color, --color=auto; for a letter: -i, -iSUFFIX)
 //	-num               the form -5, -20
 //
 // and the kinds of value are
 //
-//	text    means nothing: a number, a format, a pattern
 //	read    the path of a file or directory that is read; - is stdin
+//	look    the path of one of which no more is read than name and attributes
 //	write   the path of a file that is made or changed; - and /dev/stdout are not
 //	file    the same where - is the name of a file, as in sort -o - and mkdir -
 //	host    a host or URL that is reached
 //	run     a program, or a command line for the shell, that is run
 //	script  text in the program's own language, judged by Spec.Judge
+//	count, date, choice, match, label, id, ref, away
+//	        no path, and the kind says why: see nameless
 //	NAME    anything else: kept for Spec.Judge under that name
 //
-// After the kind, ! and words say more of the use as a whole: -f,--follow!long_running, -i?:text!writes, --watch!long_running,interactive.
+// After the kind, ! and words say more of the use as a whole: -f,--follow!long_running, -i?:label!writes, --watch!long_running,interactive.
 // The words are the names of [Effect].
 //
 // Operands are described as a list of kinds, one for each, the last with * for all that follow or ? if it may be
-// absent: "read*", "script read*", "read write?", "text*", "command" (the rest is a command line), "" (none allowed).
+// absent: "read*", "script read*", "read write?", "match*", "command" (the rest is a command line), "" (none allowed).
 //
 // With subcommands, options are those before the subcommand. A name of a subcommand may look like an option
 // ("--version"). Operands is then "", or "sub?" where the program may be used without a subcommand.
@@ -62,6 +64,7 @@ package program
 
 import (
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -194,7 +197,7 @@ type Args struct {
 	Operands []Word        // in order
 	Kinds    []string      // of the operands, in order
 
-	values []Word   // of options and operands, those of "text" left out; nil without a Judge
+	values []Word   // of options and operands, those that name no file left out; nil without a Judge
 	kinds  []string // of each of them
 }
 
@@ -346,11 +349,15 @@ func (u *Use) unproved(reason string, at Word) {
 	u.Reasons = append(u.Reasons, unknownReason(reason, at))
 }
 
-// reads adds files that are read; - is standard input.
+// reads adds files that are read; - is standard input. Some programs take file:///PATH for a path.
 func (u *Use) reads(files []Word) {
 	for _, w := range files {
-		if !w.Static || w.Text != "-" {
-			u.Reads = append(u.Reads, w)
+		if w.Static && w.Text == "-" {
+			continue
+		}
+		u.Reads = append(u.Reads, w)
+		if slash := strings.IndexByte(strings.TrimPrefix(w.Text, "file://"), '/'); slash >= 0 && strings.HasPrefix(w.Text, "file://") {
+			u.Reads = append(u.Reads, part(w, len("file://")+slash))
 		}
 	}
 }

@@ -85,7 +85,7 @@ func (t *table) addOption(token string) {
 		}
 	}
 	if spellings == numberOption {
-		o.name, o.kind, t.number = numberOption, "text", o
+		o.name, o.kind, t.number = numberOption, "count", o
 		return
 	}
 	for spelling := range strings.SplitSeq(spellings, ",") {
@@ -172,10 +172,23 @@ func (t *table) needNoJudge() {
 // plainKind reports whether a value of the kind means the same for every program.
 func plainKind(kind string) bool {
 	switch kind {
-	case "text", "read", "write", "file", "host", "run", "command":
+	case "read", "look", "write", "file", "host", "run", "command":
 		return true
 	}
-	return false
+	return nameless[kind] != ""
+}
+
+// nameless are the kinds of values and operands that name no file, and why they cannot. A word that may be taken for a path, in any form and by
+// any version of the program, has none of them.
+var nameless = map[string]string{
+	"count":  "it is read as a number, a size, a mode or a range, and anything else is an error",
+	"date":   "it is read as a point of time or a span",
+	"choice": "it is one of the words that the program has for this, and anything else is an error",
+	"match":  "it is compared with names or content, and never opened",
+	"label":  "it is printed, recorded or sent as it is",
+	"id":     "it is looked up in a table that is no directory: users, processes, devices, packages, encodings, columns, variables, hosts",
+	"ref":    "git looks it up in its repository and its work tree, and leaves neither",
+	"away":   "it is a path or an address of another machine, of a container or of a service",
 }
 
 // lookup finds a spelling; a long one may be abbreviated if the program allows that.

@@ -38,6 +38,11 @@ func judgePDFText(a *Args, u *Use) {
 
 // judgeStrings tells files from @file, which holds more words.
 func judgeStrings(a *Args, u *Use) {
+	for _, o := range a.Options {
+		if strings.HasPrefix(o.Value.Text, "@") {
+			u.Unknown("strings: options may stand in "+spelled(o.Value), o.Value)
+		}
+	}
 	for _, w := range a.Values("named") {
 		if strings.HasPrefix(w.Text, "@") {
 			u.Add(ReadsElsewhere, "strings: the names of files stand in "+w.Text)
@@ -271,9 +276,9 @@ func judgeLdconfig(a *Args, u *Use) {
 
 // judgeNames refuses @file among names: it stands for the words of that file.
 func judgeNames(a *Args, u *Use) {
-	for _, w := range a.Operands {
-		if !w.Static || strings.HasPrefix(w.Text, "@") {
-			u.Unknown("a name that begins with @ stands for the words of a file", w)
+	for _, w := range a.Argv[1:] {
+		if strings.HasPrefix(w.Text, "@") || w.Text == "" && !w.Static {
+			u.Unknown("a word that begins with @ stands for the words of a file", w)
 		}
 	}
 }
