@@ -1,5 +1,6 @@
 // Package visible makes text of strangers safe to look at. It replaces characters that a terminal would act on, would not
-// show, or would use to move other text by their names, as ⟨ESC⟩ or ⟨U+202E⟩.
+// show, or would use to move other text by their names, as ⟨ESC⟩ or ⟨U+202E⟩. So it does with characters that look like those of a
+// keyboard where they may be taken for them: ⟨U+0440⟩aypal, but not in the words of a language that has them.
 //
 // It replaces the brackets ⟨ and ⟩ of the text itself too, so that ⟨ESC⟩ always stands for an escape character.
 package visible
@@ -101,6 +102,7 @@ func escape(s, tab string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 32)
 	blanks, joined := 0, mostJoined
+	alike := lookAlikes(s)
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		if r == ' ' {
@@ -121,7 +123,7 @@ func escape(s, tab string) string {
 		case joins(r) && joined < mostJoined && Shows(r):
 			b.WriteRune(r)
 			joined++
-		case !Shows(r) || joins(r) || moves(r) || r == Open || r == Close:
+		case !Shows(r) || joins(r) || moves(r) || r == Open || r == Close || alike[i]:
 			b.WriteString(written(r))
 			joined = mostJoined
 		default:
@@ -195,6 +197,66 @@ func written(r rune) string {
 		return "⟨DEL⟩"
 	}
 	return fmt.Sprintf("⟨U+%04X⟩", r)
+}
+
+// likeLetters are letters of other alphabets that are drawn as letters of Latin in most fonts; likeSigns are signs that are drawn as one of
+// ASCII that shells and paths have: slashes, hyphens, a dot, a semicolon. Quotes and dashes of good typography are not among them.
+const (
+	likeLetters = "асԁеһіјӏорԛѕԝхуАВЕЅІЈКМНОРСТУХԌԚԜ" + "ονρυΑΒΕΖΗΙΚΜΝΟΡΤΥΧ" + "օսոհցԼՕՍ" + "ᎪᎳᏟᎬᎻᎫᏦᎷᏢᏚᎢᏙᏃ"
+	likeSigns   = "⁄∕⧸／‐‑․\u037e"
+)
+
+// likeWord is how many look-alike letters in a row are a word that may be taken for another, beside words of its own language too.
+const likeWord = 3
+
+// lookAlikes returns where in s characters stand that may be taken for those of a keyboard: signs anywhere; letters in a word that
+// has letters of Latin, or that has look-alikes only and is long, or alone of its alphabet.
+func lookAlikes(s string) map[int]bool {
+	found := map[int]bool{}
+	var short []int  // look-alikes of words that may be those of a language
+	foreign := false // a letter of the alphabets that is no look-alike
+	for at := 0; at < len(s); {
+		var like []int
+		latin, others := false, false
+		start := at
+		for at < len(s) {
+			r, size := utf8.DecodeRuneInString(s[at:])
+			if !unicode.IsLetter(r) && !joins(r) {
+				break
+			}
+			switch {
+			case r < 0x250 || r >= 0xff21 && r <= 0xff5a:
+				latin = true
+			case r < 0x1400 && strings.ContainsRune(likeLetters, r):
+				like = append(like, at)
+			default:
+				others = true
+			}
+			at += size
+		}
+		switch {
+		case latin || len(like) >= likeWord && !others:
+			for _, i := range like {
+				found[i] = true
+			}
+		case !others:
+			short = append(short, like...)
+		}
+		foreign = foreign || others
+		if at == start {
+			r, size := utf8.DecodeRuneInString(s[at:])
+			if size > 1 && strings.ContainsRune(likeSigns, r) {
+				found[at] = true
+			}
+			at += size
+		}
+	}
+	if !foreign {
+		for _, i := range short {
+			found[i] = true
+		}
+	}
+	return found
 }
 
 // Mixed returns the words of s that have letters of Latin and of an alphabet that looks like it: one may be taken for

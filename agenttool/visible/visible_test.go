@@ -135,3 +135,22 @@ func TestMessage(t *testing.T) {
 		}
 	}
 }
+
+// TestLookAlikes: a character that may be taken for one of a keyboard is marked, and words of a language are left as they are.
+func TestLookAlikes(t *testing.T) {
+	for in, want := range map[string]string{
+		"curl p\u0430ypal.com":      "curl p⟨U+0430⟩ypal.com",
+		"cat \u0430/x":              "cat ⟨U+0430⟩/x",
+		"\u0455\u0441\u0440 a":      "⟨U+0455⟩⟨U+0441⟩⟨U+0440⟩ a",
+		"\u0455\u0441\u0440 привет": "⟨U+0455⟩⟨U+0441⟩⟨U+0440⟩ привет",
+		"rm \u2010rf \u2215etc":     "rm ⟨U+2010⟩rf ⟨U+2215⟩etc",
+		"ls \u037e id":              "ls ⟨U+037E⟩ id",
+		"cat \u03bf":                "cat ⟨U+03BF⟩",
+		"git commit -m 'а он и я с тобой, у моря'":              "git commit -m 'а он и я с тобой, у моря'",
+		"it’s “good” – really — é, naïve, 漢字, αβγ, 5 µs, 10 kΩ": "it’s “good” – really — é, naïve, 漢字, αβγ, 5 µs, 10 kΩ",
+	} {
+		if got := Text(in); got != want {
+			t.Errorf("%q is %q, want %q", in, got, want)
+		}
+	}
+}
