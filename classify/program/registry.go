@@ -65,14 +65,39 @@ var registry = sync.OnceValue(func() map[string]*entry {
 func entries() iter.Seq2[string, string] {
 	return func(yield func(names, text string) bool) {
 		for _, table := range [...]string{shellTable, filesTable, textTable, gitTable, codeTable, machineTable, servicesTable, partialTable} {
-			for text := range strings.SplitSeq(table, "\n\n") {
-				if names := entryNames(text); names != "" && !yield(names, text) {
+			for names, text := range entriesOf(table) {
+				if !yield(names, text) {
 					return
 				}
 			}
 		}
 	}
 }
+
+// entriesOf yields those of one table.
+func entriesOf(table string) iter.Seq2[string, string] {
+	return func(yield func(names, text string) bool) {
+		for text := range strings.SplitSeq(table, "\n\n") {
+			if names := entryNames(text); names != "" && !yield(names, text) {
+				return
+			}
+		}
+	}
+}
+
+// ofFiles are the names of the programs in the table of files.
+var ofFiles = sync.OnceValue(func() map[string]bool {
+	programs := map[string]bool{}
+	for names := range entriesOf(filesTable) {
+		for name := range strings.FieldsSeq(names) {
+			programs[name] = true
+		}
+	}
+	return programs
+})
+
+// OfFiles reports whether a program is described in the table of files: what it destroys are files, and nothing else.
+func OfFiles(name string) bool { return ofFiles()[name] }
 
 // entryNames returns the names at the head of an entry, "" if it has none and is a comment.
 func entryNames(text string) string {

@@ -24,8 +24,9 @@ const maxEntries = 5_000_000
 
 // An Entry is an index's record of a file. It is valid until the next one is read.
 type Entry struct {
-	Path []byte // relative to the top of the work tree
-	Stat []byte // 40 bytes: times, device, inode, mode, owner and size
+	Path   []byte // relative to the top of the work tree
+	Stat   []byte // 40 bytes: times, device, inode, mode, owner and size
+	Object []byte // the name of the object with its content
 }
 
 // Mode is the type and the permissions of the file.
@@ -37,6 +38,8 @@ type Reader struct {
 	hash int
 	read int64
 	name []byte // of the last entry
+
+	object [SHA256]byte // of the last entry
 }
 
 // NewReader returns a reader of an index whose object names have hash bytes.
@@ -69,7 +72,7 @@ func (r *Reader) Entries(each func(Entry) error) error {
 		if err != nil {
 			return err
 		}
-		if err := each(Entry{r.name, stat[:]}); err != nil {
+		if err := each(Entry{r.name, stat[:], r.object[:r.hash]}); err != nil {
 			return err
 		}
 	}
@@ -84,6 +87,7 @@ func (r *Reader) entry(version uint32) (stat [40]byte, err error) {
 		return stat, err
 	}
 	copy(stat[:], fixed)
+	copy(r.object[:], fixed[len(stat):len(stat)+r.hash])
 	if flags := binary.BigEndian.Uint16(fixed[len(stat)+r.hash:]); flags&0x4000 != 0 {
 		if _, err := r.next(2); err != nil || version == 2 {
 			return stat, Err
