@@ -1,0 +1,420 @@
+// Package keep holds on to what calls replace and remove, so that the user can have it back:
+//
+//	store := &keep.Store{Dir: dir}
+//	call := store.Call("inv-1")
+//	step := call.Begin()
+//	err := step.Removing("/ws/notes.txt", place) // place is open with O_PATH
+//	…                                            // the file is removed
+//	step.End(err == nil)
+//	call.Close()
+//
+//	report, err := store.PutBack(ctx, "inv-1")
+//
+// Who changes files announces each change before it makes it, and says afterwards whether it was made. The first change of a file in a call
+// keeps the file as it is: its content, by a second name for it or by a copy that shares its blocks where the file system can, with its
+// mode, owner, times, extended attributes and hard links. What the call itself made is not kept, and of a file that is as git's index has
+// it only the name of git's object is. The changes of names are kept as well, so that putting back undoes a call step by step, from its last
+// change to its first.
+//
+// Each call that loses something has a directory in the store: a journal of lines in JSON, and the files with the contents. The journal has
+// what was lost before it is lost. The store is bounded: old calls make room for new ones, and what finds no room is an error of type
+// [*NotKept].
+package keep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// Store is a directory with what calls have replaced. Its methods may be called from several goroutines.
+type Store struct {
+	Dir     string                 // absolute, and of no use to commands
+	Refuses func(path string) bool // reports whether a file holds secrets, of which there is no second one; nil: none does
+
+	changing sync.Mutex // one change at a time between its announcement and its end: what is kept is what is lost
+	mu       sync.Mutex
+	indexes  map[string]*index // of repositories, by git directory
+	trimmed  bool
+	free     int64 // bytes that fit in before calls have to make room
+}
+
+// The bounds of a call, and of the store. Contents that share their blocks with nothing count as bytes.
+const (
+	maxEntries = 100_000
+	maxCopied  = 256 << 20 // bytes that one call copies
+	maxStore   = 2 << 30   // bytes of all calls
+)
+
+// NotKept is the error of a change whose loss could not be undone. The change should not be made, or a user be asked.
+type NotKept struct {
+	Path string
+	Why  string
+}
+
+func (e *NotKept) Error() string { return e.Path + " cannot be kept: " + e.Why }
+
+// inode tells files apart.
+type inode struct{ dev, ino uint64 }
+
+// Call is what one call changes. The zero value keeps nothing and refuses nothing; a nil Call does the same.
+type Call struct {
+	store *Store
+	id    string
+
+	mu       sync.Mutex
+	dir      string // of this call in the store; "" before the first loss
+	journal  *os.File
+	unsaved  []byte         // lines about changes that lose nothing, which go to the journal before the next loss
+	own      map[inode]bool // files that the call made
+	kept     map[inode]bool // files whose content was kept before the call changed it
+	contents int            // how many files with contents there are
+	copied   int64
+	losses   Losses
+	entries  int
+	waived   bool
+}
+
+// Losses count what a call has removed and replaced, of files that it had not made.
+type Losses struct {
+	Removed  int    // names
+	Replaced int    // files with other content
+	First    string // one of them
+}
+
+// Call returns the record of a call, which Close ends. Nothing is made on the disk before the call loses something.
+func (s *Store) Call(id string) *Call {
+	if s == nil {
+		return nil
+	}
+	return &Call{store: s, id: id, own: map[inode]bool{}, kept: map[inode]bool{}}
+}
+
+// entry is a line of a journal.
+type entry struct {
+	Did  deed   `json:"did"`
+	Path name   `json:"path"`
+	To   name   `json:"to,omitempty"`
+	Was  *state `json:"was,omitempty"`
+}
+
+// deed is what was done.
+type deed string
+
+const (
+	made      deed = "made"     // a name where none was
+	wrote     deed = "wrote"    // into a file that was there
+	removed   deed = "removed"  // a name
+	moved     deed = "moved"    // to a name that was free, or that an entry before has freed
+	exchanged deed = "exchange" // two names
+	undone    deed = "undone"   // the entry before: the change was not made after all
+	ended     deed = "ended"    // the last entry of a call
+)
+
+// name is a path. In JSON it is a string; one that is not UTF-8 is quoted as Go does it.
+type name string
+
+func (n name) MarshalJSON() ([]byte, error) {
+	text := string(n)
+	if quoted := strconv.QuoteToASCII(text); strings.Contains(quoted, `\x`) || strings.HasPrefix(text, `"`) {
+		text = quoted
+	}
+	return json.Marshal(text)
+}
+
+func (n *name) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err != nil {
+		return err
+	}
+	if strings.HasPrefix(text, `"`) {
+		plain, err := strconv.Unquote(text)
+		if err != nil {
+			return err
+		}
+		text = plain
+	}
+	*n = name(text)
+	return nil
+}
+
+// Waive lets changes of the call that cannot be kept go on: a user has said so.
+func (c *Call) Waive() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waived = true
+}
+
+// Step is one change of the file system. While it is under way no other change of the store's calls begins: what was kept is what is lost.
+// A nil Step keeps nothing.
+type Step struct {
+	call   *Call
+	lost   []loss
+	moves  []entry // of names, noted when they were made
+	finish []func()
+}
+
+// loss is what a step loses.
+type loss struct {
+	did     deed
+	path    string
+	file    inode
+	content string // the file with what it held; "": there is none
+}
+
+// Begin begins a change that may lose something, which End ends.
+func (c *Call) Begin() *Step {
+	if c == nil || c.store == nil {
+		return nil
+	}
+	c.store.changing.Lock()
+	return &Step{call: c}
+}
+
+// Overwriting announces that the content of a file will change. place is the file, open as a place.
+func (s *Step) Overwriting(path string, place int) error { return s.losing(wrote, path, place) }
+
+// Removing announces that a name will be removed, or taken by another file. place is what has the name, open as a place; a link itself
+// if it is one.
+func (s *Step) Removing(path string, place int) error { return s.losing(removed, path, place) }
+
+// Moving announces that a file or directory will have another name. What has that name now is announced as removed before.
+func (s *Step) Moving(path, to string) {
+	if s != nil {
+		s.moves = append(s.moves, entry{Did: moved, Path: name(path), To: name(to)})
+	}
+}
+
+// Exchanging announces that two files or directories will exchange their names.
+func (s *Step) Exchanging(path, other string) {
+	if s != nil {
+		s.moves = append(s.moves, entry{Did: exchanged, Path: name(path), To: name(other)})
+	}
+}
+
+// losing keeps what a change would lose.
+func (s *Step) losing(did deed, path string, place int) error {
+	if s == nil {
+		return nil
+	}
+	c := s.call
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var st unix.Stat_t
+	if err := unix.Fstat(place, &st); err != nil {
+		return c.refuse(path, err)
+	}
+	file := inode{uint64(st.Dev), st.Ino}
+	switch {
+	case c.own[file] && did == removed:
+		s.finish = append(s.finish, func() { c.forget(file, &st, path) })
+		return nil
+	case c.own[file], did == wrote && c.kept[file]:
+		return nil
+	}
+	was, err := c.state(did, path, place, &st)
+	if err == nil {
+		err = c.note(entry{Did: did, Path: name(path), Was: was}, true)
+	}
+	if err != nil {
+		return c.refuse(path, err)
+	}
+	s.lost = append(s.lost, loss{did, path, file, was.Content})
+	return nil
+}
+
+// End ends the step, and says whether the change was made.
+func (s *Step) End(done bool) {
+	if s == nil {
+		return
+	}
+	c := s.call
+	defer c.store.changing.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range s.lost {
+		switch {
+		case !done:
+			if err := c.note(entry{Did: undone, Path: name(l.path)}, true); err == nil && l.content != "" {
+				_ = os.Remove(filepath.Join(c.dir, l.content))
+			}
+			continue
+		case l.did == wrote:
+			c.kept[l.file] = true
+			c.losses.Replaced++
+		default:
+			c.losses.Removed++
+		}
+		if c.losses.First == "" {
+			c.losses.First = l.path
+		}
+	}
+	if !done {
+		return
+	}
+	for _, finish := range s.finish {
+		finish()
+	}
+	for _, e := range s.moves {
+		_ = c.note(e, true) // what cannot be noted cannot be undone, and loses nothing
+	}
+}
+
+// refuse is the error of a change that could not be kept; nil if a user lets it go on.
+func (c *Call) refuse(path string, err error) error {
+	if c.waived {
+		return nil
+	}
+	var already *NotKept
+	if errors.As(err, &already) {
+		return err
+	}
+	return &NotKept{path, err.Error()}
+}
+
+// forget takes notice that a file of the call's own lost a name. Its number may go to another file now.
+func (c *Call) forget(file inode, st *unix.Stat_t, path string) {
+	if st.Nlink <= 1 || st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		delete(c.own, file)
+	}
+	_ = c.note(entry{Did: removed, Path: name(path), Was: &state{Mode: st.Mode, Own: true}}, false)
+}
+
+// Made takes notice of a file, directory or link that the call has made, with its device and inode; zeros for a further name of a file.
+func (c *Call) Made(path string, dev, ino uint64) {
+	if c == nil || c.store == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if ino != 0 && len(c.own) < maxEntries {
+		c.own[inode{dev, ino}] = true
+	}
+	_ = c.note(entry{Did: made, Path: name(path)}, false)
+}
+
+// ID is the id of the call.
+func (c *Call) ID() string { return c.id }
+
+// Losses returns what the call has lost so far.
+func (c *Call) Losses() Losses {
+	if c == nil {
+		return Losses{}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.losses
+}
+
+// note adds a line to the journal. Lines about a loss are written at once, with all before; others wait for one.
+func (c *Call) note(e entry, loss bool) error {
+	if c.entries++; c.entries > maxEntries {
+		if loss {
+			return errors.New("the call has changed too much")
+		}
+		return nil
+	}
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	c.unsaved = append(append(c.unsaved, line...), '\n')
+	if !loss && (c.journal == nil || len(c.unsaved) < 64<<10) {
+		return nil
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	return c.save()
+}
+
+// save writes what the journal does not have yet.
+func (c *Call) save() error {
+	if c.journal == nil || len(c.unsaved) == 0 {
+		return nil
+	}
+	n, err := c.journal.Write(c.unsaved)
+	c.unsaved = slices.Delete(c.unsaved, 0, n)
+	return err
+}
+
+// open makes the directory of the call.
+func (c *Call) open() error {
+	if c.dir != "" {
+		return nil
+	}
+	if _, err := os.Lstat(c.store.Dir); err != nil {
+		if err := makeDir(c.store.Dir, os.MkdirAll); err != nil {
+			return err
+		}
+	}
+	dir := filepath.Join(c.store.Dir, c.id)
+	if err := makeDir(dir, os.Mkdir); err != nil {
+		return err
+	}
+	journal, err := create(filepath.Join(dir, journalName), os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	c.dir, c.journal = dir, journal
+	return nil
+}
+
+// makeDir makes a directory of the user alone, whatever the umask of the thread is: it may be that of a command.
+func makeDir(dir string, mkdir func(string, os.FileMode) error) error {
+	if err := mkdir(dir, 0o700); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o700)
+}
+
+// create makes a file of the user alone.
+func create(file string, flags int) (*os.File, error) {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|flags, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+const journalName = "journal"
+
+// Close ends the record: nothing of the call changes files any more.
+func (c *Call) Close() error {
+	if c == nil || c.store == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.journal == nil && len(c.unsaved) == 0 {
+		return nil
+	}
+	if err := c.open(); err != nil {
+		return err
+	}
+	_ = c.note(entry{Did: ended}, false)
+	err := c.save()
+	if closed := c.journal.Close(); err == nil {
+		err = closed
+	}
+	c.journal = nil
+	if err != nil {
+		return fmt.Errorf("record of what call %s changed: %w", c.id, err)
+	}
+	return nil
+}

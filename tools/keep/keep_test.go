@@ -1,0 +1,350 @@
+package keep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// announcer changes files as the supervisor of a command does: each change is announced first.
+type announcer struct {
+	t    *testing.T
+	call *Call
+}
+
+func (a announcer) step(announce func(*Step) error, change func() error) {
+	a.t.Helper()
+	step := a.call.Begin()
+	err := announce(step)
+	if err == nil {
+		err = change()
+	}
+	step.End(err == nil)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// place opens what has a name; -1 if nothing has it.
+func place(path string) int {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1
+	}
+	return fd
+}
+
+func (a announcer) remove(path string) {
+	a.t.Helper()
+	fd := place(path)
+	defer unix.Close(fd)
+	a.step(func(s *Step) error { return s.Removing(path, fd) }, func() error { return os.Remove(path) })
+}
+
+func (a announcer) write(path, content string) {
+	a.t.Helper()
+	fd := place(path)
+	if fd < 0 {
+		if err := os.WriteFile(path, []byte(content), 0o640); err != nil {
+			a.t.Fatal(err)
+		}
+		a.made(path)
+		return
+	}
+	defer unix.Close(fd)
+	a.step(func(s *Step) error { return s.Overwriting(path, fd) }, func() error { return os.WriteFile(path, []byte(content), 0o640) })
+}
+
+func (a announcer) made(path string) {
+	var st unix.Stat_t
+	if err := unix.Lstat(path, &st); err != nil {
+		a.t.Fatal(err)
+	}
+	a.call.Made(path, uint64(st.Dev), st.Ino)
+}
+
+func (a announcer) rename(path, to string) {
+	a.t.Helper()
+	fd := place(to)
+	defer unix.Close(fd)
+	a.step(func(s *Step) error {
+		if fd >= 0 {
+			if err := s.Removing(to, fd); err != nil {
+				return err
+			}
+		}
+		s.Moving(path, to)
+		return nil
+	}, func() error { return os.Rename(path, to) })
+}
+
+func (a announcer) exchange(path, other string) {
+	a.t.Helper()
+	a.step(func(s *Step) error { s.Exchanging(path, other); return nil }, func() error {
+		return unix.Renameat2(unix.AT_FDCWD, path, unix.AT_FDCWD, other, unix.RENAME_EXCHANGE)
+	})
+}
+
+// tree describes all below a directory: names, kinds, modes, times of files, contents, attributes, and which names are one file.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	first := map[uint64]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		fmt.Fprintf(&b, "%s %o %d:%d", rel, st.Mode, st.Uid, st.Gid)
+		switch {
+		case d.Type().IsRegular():
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			value := make([]byte, 100)
+			n, _ := unix.Getxattr(path, "user.note", value)
+			fmt.Fprintf(&b, " %d.%d %q %q", st.Mtim.Sec, st.Mtim.Nsec, content, value[:max(n, 0)])
+			if st.Nlink > 1 && first[st.Ino] != "" {
+				fmt.Fprintf(&b, " is %s", first[st.Ino])
+			}
+			if first[st.Ino] == "" {
+				first[st.Ino] = rel
+			}
+		case d.Type() == fs.ModeSymlink:
+			target, _ := os.Readlink(path)
+			fmt.Fprintf(&b, " %s", target)
+		}
+		b.WriteByte('\n')
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func realTemp(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// fill makes a tree of everything that a user's directory may have.
+func fillTree(t *testing.T, dir string) {
+	t.Helper()
+	for _, name := range []string{"a", "b", "c", "d/e", "d/f", "d/g/h", "odd\xffname", `"quoted"`} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("content of "+name), 0o604); err != nil {
+			t.Fatal(err)
+		}
+		_ = unix.Setxattr(path, "user.note", []byte("note of "+name), 0)
+	}
+	for _, err := range []error{
+		os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "d/a2")), os.Symlink("d/e", filepath.Join(dir, "link")),
+		unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600), os.Mkdir(filepath.Join(dir, "empty"), 0o711),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPutBack changes a tree in random ways, puts the call back, and then puts that back.
+func TestPutBack(t *testing.T) {
+	for seed := range uint64(60) {
+		dir := realTemp(t)
+		store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+		fillTree(t, dir)
+		before := tree(t, dir)
+		a := announcer{t, store.Call("inv-1")}
+		random := rand.New(rand.NewPCG(seed, 1))
+		for n := range 30 {
+			a.change(random, dir, n)
+		}
+		if err := a.call.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after := tree(t, dir)
+		report, err := store.PutBack(context.Background(), "inv-1")
+		if errors.Is(err, ErrUnknown) && before == after {
+			continue
+		}
+		if err != nil || len(report.Problems) > 0 {
+			t.Fatalf("seed %d: %v %q", seed, err, report.Problems)
+		}
+		if got := tree(t, dir); got != before {
+			t.Fatalf("seed %d: it is\n%s\nand was\n%s", seed, got, before)
+		}
+		again, err := store.PutBack(context.Background(), report.As)
+		if err != nil || len(again.Problems) > 0 {
+			t.Fatalf("seed %d, again: %v %q", seed, err, again.Problems)
+		}
+		if got := names(tree(t, dir)); got != names(after) {
+			t.Fatalf("seed %d: done again it is\n%s\nand was\n%s", seed, got, after)
+		}
+	}
+}
+
+// names are the names and contents of a tree, without times and modes, which files that are made again do not keep.
+func names(tree string) string {
+	var b strings.Builder
+	for line := range strings.Lines(tree) {
+		name, rest, _ := strings.Cut(line, " ")
+		_, content, _ := strings.Cut(rest, `"`)
+		b.WriteString(name + " " + content + "\n")
+	}
+	return b.String()
+}
+
+// change does one change that is possible.
+func (a announcer) change(random *rand.Rand, dir string, n int) {
+	var files, dirs []string
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, _ error) error {
+		switch {
+		case d.IsDir():
+			dirs = append(dirs, path)
+		default:
+			files = append(files, path)
+		}
+		return nil
+	})
+	if len(files) == 0 {
+		return
+	}
+	file, other, in := files[random.IntN(len(files))], files[random.IntN(len(files))], dirs[random.IntN(len(dirs))]
+	fresh := filepath.Join(in, fmt.Sprintf("new%d", n))
+	info, err := os.Lstat(file)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	switch random.IntN(8) {
+	case 0:
+		a.remove(file)
+	case 1, 2:
+		if info.Mode().IsRegular() {
+			a.write(file, fmt.Sprint("written ", n))
+		}
+	case 3:
+		a.write(fresh, fmt.Sprint("made ", n))
+	case 4:
+		var st, to unix.Stat_t
+		_, _ = unix.Lstat(file, &st), unix.Lstat(other, &to)
+		if st.Ino != to.Ino {
+			a.rename(file, other)
+		}
+	case 5:
+		if file != other {
+			a.exchange(file, other)
+		}
+	case 6:
+		if in != dir && !strings.HasPrefix(fresh, in+"/new/") {
+			a.rename(in, filepath.Join(dir, fmt.Sprintf("moved%d", n)))
+		}
+	case 7:
+		if info.Mode().IsRegular() && os.Link(file, fresh) == nil {
+			a.call.Made(fresh, 0, 0)
+		}
+	}
+}
+
+// TestGitHasIt: of a file that is as the index has it no copy is made, and git gives it back.
+func TestGitHasIt(t *testing.T) {
+	dir := realTemp(t)
+	store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+	for _, words := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "one"}} {
+		if words[0] == "add" {
+			for _, name := range []string{"same", "changed"} {
+				path := filepath.Join(dir, name)
+				if err := os.WriteFile(path, []byte(name), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				old := unix.NsecToTimespec(1e18)
+				if err := unix.UtimesNanoAt(unix.AT_FDCWD, path, []unix.Timespec{old, old}, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		git := exec.Command("git", append([]string{"-C", dir}, words...)...)
+		git.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null")
+		if out, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("git %q: %v %s", words, err, out)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "changed"), []byte("by hand"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := tree(t, dir)
+	a := announcer{t, store.Call("inv-1")}
+	a.write(filepath.Join(dir, "same"), "lost")
+	a.remove(filepath.Join(dir, "changed"))
+	if err := a.call.Close(); err != nil {
+		t.Fatal(err)
+	}
+	contents, _ := filepath.Glob(filepath.Join(store.Dir, "inv-1", "[0-9]*"))
+	if len(contents) != 1 {
+		t.Errorf("%d contents were kept, want that of the changed file alone", len(contents))
+	}
+	if report, err := store.PutBack(context.Background(), "inv-1"); err != nil || len(report.Problems) > 0 {
+		t.Fatal(err, report.Problems)
+	}
+	if got := tree(t, dir); got != before {
+		t.Errorf("it is\n%s\nand was\n%s", got, before)
+	}
+}
+
+// TestNotKept: what holds secrets, and what has no room, is an error, until a user waives it.
+func TestNotKept(t *testing.T) {
+	dir := realTemp(t)
+	store := &Store{Dir: filepath.Join(realTemp(t), "copies"), Refuses: func(path string) bool { return filepath.Base(path) == "secret" }}
+	large := filepath.Join(dir, "large")
+	if err := os.WriteFile(filepath.Join(dir, "secret"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(large, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(large, maxCopied+1); err != nil {
+		t.Fatal(err)
+	}
+	call := store.Call("inv-1")
+	for _, name := range []string{"secret", "large"} {
+		path := filepath.Join(dir, name)
+		fd := place(path)
+		step := call.Begin()
+		var not *NotKept
+		if err := step.Overwriting(path, fd); !errors.As(err, &not) {
+			if name == "large" && err == nil {
+				t.Skip("the file system shares blocks: no copy is too large")
+			}
+			t.Errorf("%s: %v", name, err)
+		}
+		step.End(false)
+		unix.Close(fd)
+	}
+	call.Waive()
+	step := call.Begin()
+	if err := step.Overwriting(large, place(large)); err != nil {
+		t.Error("a user waived it, and it fails:", err)
+	}
+	step.End(true)
+}

@@ -1,0 +1,210 @@
+package keep
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// state is what had a name: a regular file, directory, symbolic link or pipe, with all that can be given back to it.
+type state struct {
+	Mode   uint32            `json:"mode"` // type and permissions, as stat has them
+	UID    uint32            `json:"uid"`
+	GID    uint32            `json:"gid"`
+	Access time.Time         `json:"atime"`
+	Change time.Time         `json:"mtime"`
+	Attrs  map[string][]byte `json:"xattrs,omitempty"`
+
+	Target  name   `json:"target,omitempty"`  // of a symbolic link
+	Size    int64  `json:"size,omitempty"`    // of a regular file
+	Content string `json:"content,omitempty"` // the file with the content, in the directory of the call
+	Same    bool   `json:"same,omitempty"`    // ... is the very file: its other names are hard links to it
+	Own     bool   `json:"own,omitempty"`     // the call had made it: of all this it has the mode alone
+	Object  string `json:"object,omitempty"`  // the content is git's object, of the repository in Top
+	Top     name   `json:"top,omitempty"`     // the top of the work tree
+
+	Dev uint64 `json:"dev,omitempty"` // of a file with further names, with its inode: they are names of one file
+	Ino uint64 `json:"ino,omitempty"`
+}
+
+// state keeps what a place holds.
+func (c *Call) state(did deed, path string, place int, st *unix.Stat_t) (*state, error) {
+	was := &state{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Access: timeOf(st.Atim), Change: timeOf(st.Mtim)}
+	if st.Nlink > 1 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
+		was.Dev, was.Ino = uint64(st.Dev), st.Ino
+	}
+	switch st.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFLNK:
+		target, err := readLink(place)
+		was.Target = name(target)
+		return was, err
+	case unix.S_IFDIR:
+		var err error
+		was.Attrs, err = attributes(place)
+		return was, err
+	default:
+		return was, nil
+	}
+	was.Size = st.Size
+	if object, top := c.store.inGit(path, st); object != "" {
+		was.Object, was.Top = object, name(top)
+		return was, nil
+	}
+	if err := c.open(); err != nil {
+		return nil, err
+	}
+	c.contents++
+	content := strconv.Itoa(c.contents)
+	into := filepath.Join(c.dir, content)
+	was.Content = content
+	if did == removed && linkAt(path, into, st) {
+		was.Same = true
+		return was, c.store.take(st.Size)
+	}
+	if c.store.Refuses != nil && c.store.Refuses(path) {
+		return nil, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
+	}
+	var err error
+	if was.Attrs, err = attributes(place); err != nil {
+		return nil, err
+	}
+	return was, c.copyContent(place, into, st.Size)
+}
+
+func timeOf(t unix.Timespec) time.Time { return time.Unix(t.Sec, t.Nsec) }
+
+func atProc(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
+
+func readLink(place int) (string, error) {
+	buffer := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(place, "", buffer)
+	if err != nil {
+		return "", err
+	}
+	return string(buffer[:n]), nil
+}
+
+// linkAt gives a file that is about to lose a name another one in the store, if both are on one mount and that is still the file. A place
+// of another mount namespace cannot be linked from, so the host's own name for the file is used.
+func linkAt(path, into string, st *unix.Stat_t) bool {
+	dir, err := unix.Openat2(unix.AT_FDCWD, filepath.Dir(path), &unix.OpenHow{
+		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	})
+	if err != nil {
+		return false
+	}
+	defer unix.Close(dir)
+	if unix.Linkat(dir, filepath.Base(path), unix.AT_FDCWD, into, 0) != nil {
+		return false
+	}
+	var now unix.Stat_t
+	if unix.Lstat(into, &now) == nil && now.Dev == st.Dev && now.Ino == st.Ino {
+		return true
+	}
+	_ = unix.Unlink(into)
+	return false
+}
+
+// copyContent copies a file into the store. Where the file system can, the copy shares the blocks of the file.
+func (c *Call) copyContent(place int, into string, size int64) (err error) {
+	from, err := os.OpenFile(atProc(place), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return errors.New("it cannot be read: " + unwrapped(err).Error())
+	}
+	defer from.Close()
+	to, err := create(into, 0)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := to.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			_ = os.Remove(into)
+		}
+	}()
+	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil {
+		return nil
+	}
+	if c.copied+size > maxCopied {
+		return errors.New("the call has changed more than toolhost copies for one call, which are " + strconv.Itoa(maxCopied>>20) + " MiB")
+	}
+	if err := c.store.take(size); err != nil {
+		return err
+	}
+	c.copied += size
+	return copyData(to, from, size)
+}
+
+// copyData copies the parts of a file that have data.
+func copyData(to, from *os.File, size int64) error {
+	for at := int64(0); ; {
+		data, err := unix.Seek(int(from.Fd()), at, unix.SEEK_DATA)
+		if err == unix.ENXIO {
+			return to.Truncate(size)
+		}
+		if err != nil {
+			data = at
+		}
+		hole, err := unix.Seek(int(from.Fd()), data, unix.SEEK_HOLE)
+		if err != nil {
+			hole = size
+		}
+		if _, err := from.Seek(data, io.SeekStart); err != nil {
+			return err
+		}
+		if _, err := to.Seek(data, io.SeekStart); err != nil {
+			return err
+		}
+		n, err := io.Copy(to, io.LimitReader(from, hole-data))
+		if err != nil {
+			return err
+		}
+		if at = data + n; n == 0 || at >= size {
+			return to.Truncate(max(size, at))
+		}
+	}
+}
+
+// attributes are the extended attributes of a file that its user may set.
+func attributes(place int) (map[string][]byte, error) {
+	path := atProc(place)
+	size, err := unix.Listxattr(path, nil)
+	if err != nil || size == 0 {
+		return nil, nil // the file system has none
+	}
+	names := make([]byte, size+1<<10)
+	if size, err = unix.Listxattr(path, names); err != nil {
+		return nil, err
+	}
+	attrs := map[string][]byte{}
+	for _, attr := range strings.Split(strings.TrimSuffix(string(names[:size]), "\x00"), "\x00") {
+		if !strings.HasPrefix(attr, "user.") && !strings.HasPrefix(attr, "system.posix_acl") && attr != "security.capability" {
+			continue
+		}
+		value := make([]byte, 64<<10)
+		n, err := unix.Getxattr(path, attr, value)
+		if err != nil {
+			return nil, err
+		}
+		attrs[attr] = value[:n:n]
+	}
+	return attrs, nil
+}
+
+// unwrapped is the cause of an error about a file.
+func unwrapped(err error) error {
+	var of *os.PathError
+	if errors.As(err, &of) {
+		return of.Err
+	}
+	return err
+}
