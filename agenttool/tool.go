@@ -55,6 +55,12 @@ type Confined interface {
 	Unseal(agreed Protected)
 }
 
+// Warranted is a Call that is more careful as long as only the mode lets it run.
+type Warranted interface {
+	// Warranted tells the call that a person or a rule let it run as it is.
+	Warranted()
+}
+
 // Profiled is a Call that can say what its sandbox lets it do: read_only, workspace or unconfined.
 type Profiled interface {
 	Profile() string

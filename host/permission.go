@@ -42,6 +42,9 @@ func (a *approval) permission(ctx context.Context) error {
 		if err := a.decided(ctx, d); err != nil {
 			return err
 		}
+		if d.Reason.Type != "mode" || a.policy.Mode == permissions.Bypass {
+			a.warrant()
+		}
 		return a.c.host.grants.confine(a.c.bound, d.Grants, a.agreed)
 	case agenttool.Deny:
 		return a.decided(ctx, d)
@@ -128,9 +131,17 @@ func (a *approval) answered(ctx context.Context, shown agenttool.Protected, answ
 	if err := a.c.host.grants.confine(a.c.bound, granted, a.agreed); err != nil {
 		return d, false, err
 	}
+	a.warrant()
 	a.feedback = answer.Feedback
 	a.c.rec.to(agenttool.StatusApproved, "")
 	return d, false, nil
+}
+
+// warrant tells the call that more than the mode lets it run.
+func (a *approval) warrant() {
+	if bound, ok := a.c.bound.(agenttool.Warranted); ok {
+		bound.Warranted()
+	}
 }
 
 // edited is the decision that lets an edited input run. The rules decide d about it, and the answer allows a call that they ask about.

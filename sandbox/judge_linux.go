@@ -30,6 +30,7 @@ type judge struct {
 	reports
 	opening opening // of more, while the command runs
 	arming  arming
+	keeping keeping // of what it changes
 }
 
 // writable are the places where writing is allowed.

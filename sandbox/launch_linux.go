@@ -76,6 +76,11 @@ func (p *Process) guard(plan *plan) (err error) {
 		opening:    opening{p: p, plan: plan},
 	}
 	p.judge.changes.in, p.judge.changes.opening = plan.hostFiles(), &p.judge.opening
+	p.judge.keeping.keeper, p.judge.keeping.mayLose = plan.c.Keeps, plan.c.MayLose
+	p.judge.keeping.in, p.judge.keeping.p = &p.judge.changes, p
+	if keeper := plan.c.Keeps; keeper != nil {
+		p.atEnd(func() { _ = keeper.Close() }) // what it could not write is about nothing that was lost
+	}
 	p.atEnd(p.judge.opening.close)
 	p.judge.arm(plan)
 	fresh := func() bool { return plan.s.level == Landlock || p.judge.fresh.Load() } // without a filter new names are not noticed

@@ -157,8 +157,17 @@ func (p *Process) serve(listener *os.File) {
 func (p *Process) serveWrites(judges *notify.Judges) {
 	judges.Name, judges.ReadOnly, judges.Names = p.judge.attempt, p.judge.kept.add, p.judge.namesInUse
 	judges.Changed, judges.Named, judges.Locks = p.changed, p.named, p.judge.locks
-	if p.ask != nil && p.mayAsk != nil && p.helper.first {
-		p.judge.opening.asks, judges.Ask = true, p.judge.opening.ask
+	if p.judge.keeping.keeper != nil {
+		judges.Losing = p.judge.keeping.losing
+	}
+	if p.ask != nil && p.mayAsk != nil {
+		p.judge.opening.asks = p.helper.first
+		judges.Ask = func(a notify.Attempt) notify.Question {
+			if question := p.judge.keeping.ask(a); question != nil || !p.helper.first {
+				return question
+			}
+			return p.judge.opening.ask(a)
+		}
 	}
 	if p.helper.first {
 		judges.Bind = func(b notify.Binding) error { return p.helper.bind(b, p.silent) }
@@ -170,7 +179,7 @@ func (p *Process) serveWrites(judges *notify.Judges) {
 		judges.Direct = directAlone
 	}
 	if p.connector != nil {
-		if judges.Connect = p.connector.judge; judges.Ask != nil {
+		if judges.Connect = p.connector.judge; p.judge.opening.asks {
 			p.connector.asker.p = p
 		}
 	}

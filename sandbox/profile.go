@@ -96,6 +96,31 @@ type Command struct {
 	// MayAsk reports whether Ask would put a question, or has its answer. It does not block. nil: for paths, it would not.
 	MayAsk  func(v Violation) bool
 	Profile Profile
+
+	// Keeps keeps what the command changes in places of the host, so that it can be put back. It counts at the levels that judge calls.
+	// nil: nothing is kept.
+	Keeps Keeper
+	// MayLose lets changes go on that Keeps cannot keep: a person allowed the command as it is.
+	MayLose bool
+}
+
+// Keeper keeps what a command changes before it is changed. Its methods may be called from several goroutines.
+type Keeper interface {
+	// Begin begins a change that may lose something.
+	Begin() KeepStep
+	// Made takes notice of a file that the command made, with its device and inode; of a further name of a file they are zero.
+	Made(path string, dev, ino uint64)
+	// Close is called when no process of the command is left.
+	Close() error
+}
+
+// KeepStep is one change. No other one of the session is under way before it ends. Files are given as places (O_PATH).
+type KeepStep interface {
+	Overwriting(path string, place int) error // before the content of a file changes
+	Removing(path string, place int) error    // before a name is removed, or goes to another file
+	Moving(path, to string)
+	Exchanging(path, other string)
+	End(done bool)
 }
 
 // files are the command's files, in the order of their numbers.

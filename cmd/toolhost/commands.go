@@ -13,7 +13,7 @@ over JSON lines, decides what may run, keeps large output, and can explain every
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newCheck(), newGrants(), newSettings(), newTrust(), newSandbox(), newDoctor(), newApprove(), newConnect(), newGoCache(), newMCPConfig(), newSetup(), newHook(), newJobs(), newLog(), newVersion())
+	root.AddCommand(newServe(), newCall(), newTools(), newFacts(), newCheck(), newGrants(), newSettings(), newTrust(), newUndo(), newSandbox(), newDoctor(), newApprove(), newConnect(), newGoCache(), newMCPConfig(), newSetup(), newHook(), newJobs(), newLog(), newVersion())
 	return root
 }
 

@@ -97,17 +97,19 @@ func TestRemovedFilesComeBack(t *testing.T) {
 		"git add note; git -c user.name=n -c user.email=e@x commit -qm one; echo mine >> note")
 	h := a.serving(true, "--mode", "sandboxed").confinedBy()
 	for _, command := range []string{"rm -rf build", "git checkout -q -- note"} {
-		said := ""
-		for _, c := range h.shell(command).worked().Result.Content {
-			said += c.Text
+		reply := h.shell(command).worked()
+		id := reply.Invocation.InvocationID
+		if !strings.Contains(reply.says(), "toolhost undo "+id) {
+			t.Fatalf("%s: the result names no way back: %s", command, reply.says())
 		}
-		_, rest, ok := strings.Cut(said, "tar -xf ")
-		file, _, _ := strings.Cut(rest, " ")
-		if !ok {
-			t.Fatalf("%s: the result names no copy", command)
+		kept := a.path("state/toolhost/copies/" + id)
+		if _, err := os.Lstat(kept); err != nil {
+			t.Fatal(err)
 		}
-		h.shell("cat " + file + "; rm -f " + file).failed("denied_by_safety_check")
-		a.host("tar -xf " + file + " -C /")
+		h.shell("cat " + kept + "/1; rm -rf " + kept).failed("denied_by_safety_check")
+		if out, code := a.said(a.command(a.toolhost, "undo", id)); code != 0 {
+			t.Fatalf("undo: %s", out)
+		}
 	}
 	if got := a.read("ws/build/a") + a.read("ws/note"); got != "one\ntwo\nmine\n" {
 		t.Errorf("put back was %q", got)

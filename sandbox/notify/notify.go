@@ -106,6 +106,9 @@ type Judges struct {
 	Connect func(*Connection) Verdict
 	// Bind gives a local socket the name, which was judged, in the caller's view. Without it all fail with EACCES.
 	Bind func(Binding) error
+	// Losing is called with a call that was allowed, before it is done. If its verdict is Allow too, settle, which may be nil, is told how the
+	// call ended. nil: not.
+	Losing func(Attempt) (settle func(Outcome), verdict Verdict)
 	// Named is called when a call has given a file a name, with the path and the number of the inode, while Names is held. nil: not.
 	Named func(path string, inode uint64)
 	// Changed is called when a call has changed names or opened a file for writing, before the caller goes on. nil: not.
@@ -152,6 +155,12 @@ type Directed struct {
 	Call   string // the call's name in the manual, like "kill"
 	Target int    // as the call gives it: kill(2) knows 0, -1 and groups, too
 	Signal int    // of kill
+}
+
+// Outcome says how a call ended that [Judges.Losing] was called with.
+type Outcome struct {
+	Done     bool
+	Dev, Ino uint64 // of the file that the call made; zeros if it made none
 }
 
 // Change is an effect of a call on the file system, under the names that the process sees.

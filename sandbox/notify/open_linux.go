@@ -52,9 +52,13 @@ func actOpen(r *request) unix.Errno {
 			r.fd, r.made = fd, true
 			return 0
 		}
-		if err != unix.EEXIST || r.flags&unix.O_EXCL != 0 {
-			return errnoOf(err)
+		if err == unix.EEXIST && r.flags&unix.O_EXCL == 0 {
+			return again // it was judged as a name that is free
 		}
+		return errnoOf(err)
+	}
+	if t.absent {
+		return unix.ENOENT
 	}
 	fd, err := unix.Openat(t.at, t.last, r.flags|ourFlags, r.mode)
 	if err == unix.ELOOP && r.flags&unix.O_NOFOLLOW == 0 {

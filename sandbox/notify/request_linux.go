@@ -163,12 +163,25 @@ func (r *request) once() unix.Errno {
 			return unix.Errno(verdict)
 		}
 	}
+	settle := func(Outcome) {}
+	if losing := r.l.judges.Losing; losing != nil && len(r.targets) > 0 {
+		told, verdict := losing(a)
+		switch {
+		case verdict == Pause:
+			return r.pause(a, unix.EPERM)
+		case verdict != Allow:
+			return unix.Errno(verdict)
+		case told != nil:
+			settle = told
+		}
+	}
 	moved := r.inodes()
 	if instead := r.instead(); instead != nil {
 		errno = r.actInstead(instead)
 	} else {
 		errno = r.call.act(r)
 	}
+	settle(r.outcome(errno))
 	switch {
 	case errno == 0 && r.l.judges.Named != nil:
 		r.announce(moved)
@@ -259,6 +272,31 @@ func (r *request) announce(moved [2]uint64) {
 			r.l.judges.Named(r.targets[0].path, moved[1])
 		}
 	}
+}
+
+// outcome says how the call ended.
+func (r *request) outcome(errno unix.Errno) Outcome {
+	o := Outcome{Done: errno == 0 || errno == later}
+	if !o.Done || len(r.targets) == 0 {
+		return o
+	}
+	var st unix.Stat_t
+	var err error
+	switch r.call.name {
+	case "open", "openat", "creat":
+		if !r.made {
+			return o
+		}
+		err = unix.Fstat(r.fd, &st)
+	case "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat":
+		err = unix.Fstatat(r.targets[0].at, r.targets[0].last, &st, unix.AT_SYMLINK_NOFOLLOW)
+	default:
+		return o
+	}
+	if err == nil {
+		o.Dev, o.Ino = uint64(st.Dev), st.Ino
+	}
+	return o
 }
 
 // tellChanges reports the names that the call, which succeeded, has changed. moved are the inodes of its targets before, as of

@@ -171,6 +171,12 @@ func (t Target) Read(limit int) ([]byte, error) {
 	return content, err
 }
 
+// Place is the file, open as a place (O_PATH) until the judge has decided; a link itself if it is one. It fails if there is none.
+func (t Target) Place() (int, error) { return t.t.object() }
+
+// Covered reports whether something is mounted over the name, which cannot be removed then.
+func (t Target) Covered() bool { return t.t.open < 0 && t.t.covered() }
+
 // IsEmpty reports whether it is a directory without entries.
 func (t Target) IsEmpty() bool {
 	if t.t.open >= 0 {

@@ -12,7 +12,7 @@ import (
 	"toolhost/classify"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
-	"toolhost/tools/shell/keep"
+	"toolhost/tools/keep"
 	"toolhost/tools/workspace"
 )
 
@@ -22,11 +22,14 @@ type launch struct {
 	startsShell bool     // it starts a shell that reads commands
 }
 
-// copying is about the files that toolhost copies before a command destroys them.
-type copying struct {
-	losses keep.Places // destroyed by it, and copied by toolhost before
-	copied string      // the file with the copy; empty: there is none
+// keeping is about the files that a command changes, which are kept before.
+type keeping struct {
+	kept    *keep.Call // what it has changed so far; nil: nothing is kept
+	mayLose bool       // a person or a rule let the call run as it is
 }
+
+// Warranted implements [agenttool.Warranted].
+func (c *call) Warranted() { c.mayLose = true }
 
 func (c *call) Input() any { return c.input }
 
@@ -74,11 +77,6 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 	if ctx.Err() != nil {
 		return agenttool.Output{}, context.Cause(ctx)
 	}
-	copied, err := c.saveCopies(r.Invocation())
-	if err != nil {
-		return agenttool.Output{}, err
-	}
-	c.copied = copied
 	j, err := c.start(r)
 	if err != nil {
 		return agenttool.Output{}, err
@@ -125,6 +123,10 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 		return nil, err
 	}
 	excerpt, lines := c.room.Page(textBytes, 0)
+	var keeps sandbox.Keeper
+	if c.kept = c.tool.o.Keep.Call(string(r.Invocation())); c.kept != nil {
+		keeps = keeper{c.kept}
+	}
 	return c.tool.o.Jobs.Start(&job.Spec{
 		Line: c.input.Command, Reporter: r, Background: c.input.RunInBackground,
 		DataOnly: c.takesData(), Shell: c.startsShell,
@@ -132,6 +134,7 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 		Excerpt: excerpt, Lines: lines,
 		Command: sandbox.Command{
 			Path: bash, Args: c.argv(), Script: c.script(), Env: env, Dir: c.dir(), At: dir.File(), Profile: c.profile(),
+			Keeps: keeps, MayLose: c.mayLose,
 		},
 	})
 }
@@ -181,19 +184,8 @@ func asksTerminal(program string) bool {
 
 func searchesStdin(program string) bool { return program == "rg" || program == "ag" }
 
-// saveCopies copies what the command destroys, as it is now. It returns the file with the copy, "" if there is nothing to copy.
-func (c *call) saveCopies(id agenttool.InvocationID) (string, error) {
-	if c.losses == nil {
-		return "", nil
-	}
-	found, ok := c.tool.o.Keep.Find(c.losses)
-	if !ok {
-		return "", agenttool.Failure(agenttool.PolicyBlocked, "copy_failed",
-			"what the command removes has changed since it was judged, and cannot be copied: make the call again")
-	}
-	file, err := c.tool.o.Keep.Save(string(id), found)
-	if err != nil {
-		return "", agenttool.Failure(agenttool.ExecutionFailed, "copy_failed", err.Error()).Because(err)
-	}
-	return file, nil
-}
+// keeper is a record of changes for the sandbox.
+type keeper struct{ *keep.Call }
+
+// Begin implements [sandbox.Keeper].
+func (k keeper) Begin() sandbox.KeepStep { return k.Call.Begin() }

@@ -237,8 +237,8 @@ func (o *outcome) notes() []string {
 		}
 	}
 	o.noteListeners(&n)
-	if file := o.call.copied; file != "" {
-		n.add("what it removed was copied before; the user can put it back with: tar -xf %s -C /", file)
+	if lost := o.call.kept.Losses(); lost.Removed > 0 && o.call.facts.Destructive == agenttool.Yes {
+		n.add("what it removed is kept; the user can put it back with: toolhost undo %s", o.call.kept.ID())
 	}
 	if lost := o.stats.Lost; lost != nil {
 		n.add("bytes %d to %d of the output could not be kept: %s", lost.From, lost.To, lost.Reason)

@@ -14,7 +14,6 @@ import (
 	"toolhost/permissions/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
-	"toolhost/tools/shell/keep"
 	"toolhost/tools/shell/neutral"
 )
 
@@ -31,7 +30,7 @@ type call struct {
 	grants sandbox.Grants
 	agreed agenttool.Protected
 	launch
-	copying
+	keeping
 }
 
 // Refine completes the facts that depend on the disk: the programs that repositories make git run, the git
@@ -291,46 +290,6 @@ func (c *call) refineRemotes() (paths bool) {
 	f.Reads, f.Writes = append(slices.Clip(f.Reads), reads...), append(slices.Clip(f.Writes), writes...)
 	return len(reads)+len(writes) > 0
 }
-
-// refineCopies marks the simple commands whose losses can be copied before they run, if that holds for all that the line destroys. A line
-// that mentions other commands, or moves files about, may destroy other files than those that stand there now.
-func (c *call) refineCopies() {
-	f := &c.facts
-	c.losses = nil
-	if f.Destructive != agenttool.Yes || c.tool.o.Keep == nil || f.PartsComplete != agenttool.Yes || f.Unmentioned || !slices.ContainsFunc(f.Parts, destroys) {
-		return
-	}
-	l := losses{c.tool, f, c.home}
-	if slices.ContainsFunc(f.Parts, func(part agenttool.Part) bool { return slices.ContainsFunc(part.Variables, changesWords) }) {
-		return
-	}
-	for _, argv := range f.Mentions {
-		if !l.include(argv) {
-			return
-		}
-	}
-	var all keep.Places
-	for i := range f.Parts {
-		places, ok := keep.Places(nil), true
-		if f.Parts[i].Destructive == agenttool.Yes {
-			places, ok = l.of(i)
-		}
-		if !ok {
-			return
-		}
-		all = append(all, places...)
-	}
-	if _, ok := c.tool.o.Keep.Find(all); !ok {
-		return
-	}
-	c.losses = all
-	for i := range f.Parts {
-		f.Parts[i].Copied = f.Parts[i].Destructive == agenttool.Yes
-	}
-}
-
-// changesWords reports whether a variable may change what the words of a command mean.
-func changesWords(v agenttool.Variable) bool { return v.Influence != agenttool.ShowsOther }
 
 // dir is the directory that the command starts in.
 func (c *call) dir() string { return c.facts.Dir.Resolved }

@@ -11,8 +11,8 @@ import (
 	"toolhost/agenttool/locale"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
+	"toolhost/tools/keep"
 	"toolhost/tools/seen"
-	"toolhost/tools/shell/keep"
 	"toolhost/tools/workspace"
 )
 
@@ -35,7 +35,7 @@ type Session struct {
 	Shown      func() []string       // directories outside of the workspace that every command may read; nil: none
 	Made       func() []string       // directories outside of the workspace that the session made; nil: none
 	Denied     func() sandbox.Denied // programs that rules keep every command from running; nil: none
-	Keep       *keep.Store           // copies what commands destroy, where that is known and not too much; nil: nothing is copied
+	Keep       *keep.Store           // keeps what commands change, at the levels that judge their calls; nil: nothing is kept
 	Refuse     error                 // the reason why no command may run: the machine's sandbox is weaker than required; nil: none
 }
 

@@ -7,9 +7,10 @@ import (
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/policy"
+	"toolhost/sandbox"
 	"toolhost/settings"
 	"toolhost/tools/files"
-	"toolhost/tools/shell/keep"
+	"toolhost/tools/keep"
 )
 
 // live is the snapshot in force, the files that it was made from, and the warnings about them.
@@ -98,10 +99,10 @@ func (l *live) all() []string {
 	return slices.Concat(l.warnings, l.reports)
 }
 
-// copies is where toolhost copies what commands remove; nil if it is not to leave anything on the disk.
-func (l *live) copies(stored bool) *keep.Store {
+// copies is where toolhost keeps what commands change; nil if nothing sees their calls, or if it is not to leave anything on the disk.
+func (l *live) copies(stored bool, level sandbox.Level) *keep.Store {
 	state, err := dirs.State()
-	if err != nil || !stored {
+	if err != nil || !stored || level != sandbox.Full && level != sandbox.LandlockNotify {
 		return nil
 	}
 	return &keep.Store{Dir: dirs.Copies(state), Refuses: func(path string) bool { return l.snapshot().Known(path) }}

@@ -133,7 +133,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 	tools := builtin.Tools(s.roots, builtin.Options{
 		Environ: s.live.environ, Search: s.search,
 		Shell: shell.Session{
-			Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Keep: s.live.copies(s.Store.Path() != ""),
+			Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Keep: s.live.copies(s.Store.Path() != "", s.Sandbox.Level),
 			Unconfined: func() { s.unconfined.Store(true) },
 			Shown:      func() []string { return s.Host.Policy().Shown() }, Made: func() []string { return s.Host.Made() },
 			Denied: func() sandbox.Denied { return deniedBy(s.Host.Policy()) },

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"toolhost/sandbox"
+)
+
+// changers are commands of everyday work that change, move and remove files that git does not have, some by programs of which nothing is known.
+var changers = []string{
+	"echo new > mine", "echo more >> mine", ": > mine", "cp tracked mine", "cp --remove-destination tracked mine", "install -m 755 tracked mine",
+	"mv tracked mine", "mv dir other", "mv mine dir/", "tee mine < tracked", "sed -i s/mine/theirs/ mine", "perl -pi -e s/mine/theirs/ mine",
+	"ln -sf tracked mine", "ln -f tracked mine", "tar -xf old.tar", "sort -o mine tracked", "truncate -s 1 mine", "dd if=tracked of=mine conv=notrunc",
+	"python3 -c 'f=open(\"mine\",\"r+\"); f.write(\"X\")'", "python3 -c 'import os; os.replace(\"tracked\",\"mine\")'", "patch -s mine < mine.patch",
+	"rsync -a --delete dir/ other/", "unzip -qo old.zip", "zip -qm new.zip mine dir/b", "gzip mine", "xz -f dir/b", "shred -u mine", "find dir -type f -delete",
+	"find . -name b -exec rm {} +", "rm -rf dir link pipe hard", "rmdir empty", "git checkout -q -- changed", "git stash -qu",
+	"git clean -qfd", "git reset -q --hard", "git apply -R changed.patch", "git read-tree --reset -u HEAD", "git rm -q --cached tracked && rm tracked",
+	"python3 -c 'import sqlite3; c=sqlite3.connect(\"data.db\"); c.execute(\"delete from t\"); c.commit()'", "bash script.sh", "echo new > hard", "touch new && mkdir -p new.d/e && mv new new.d/e/",
+}
+
+// changersTree is what they change, and what they are compared with afterwards: with another program, which sees contents, modes, owners, times of
+// files, links and attributes.
+const changersTree = `
+	git init -q; git config user.name a; git config user.email a@example.com
+	for f in tracked changed; do echo $f > $f; done; touch -d 2020-02-02 tracked
+	git add tracked changed; git commit -qm one; echo ignored > .gitignore; echo mine > changed; git diff > changed.patch
+	echo mine > mine; chmod 640 mine; touch -d 2021-03-04 mine; cp mine hard1; ln hard1 hard; mkdir dir empty other; echo b > dir/b; echo c > dir/c; echo o > other/o
+	setfattr -n user.note -v hello dir/b mine; ln -s mine link; mkfifo pipe; echo ignored > ignored; echo other > m2; cp m2 theirs
+	mkdir old; echo from-archive > old/mine; tar -cf old.tar -C old mine; (cd old && zip -q ../old.zip mine); rm -r old
+	printf -- '--- mine\n+++ mine\n@@ -1 +1 @@\n-mine\n+patched\n' > mine.patch
+	sqlite3 data.db 'create table t(a); insert into t values(1)'
+	printf 'rm mine\necho s > dir/b\nrm -r other\nmv hard1 hard2\n' > script.sh`
+
+// TestUndo: after each of the commands, run unasked in mode sandboxed, undo puts the tree back as it was.
+func TestUndo(t *testing.T) {
+	t.Parallel()
+	needs(t, "git", "rsync", "setfattr", "sqlite3", "zip", "unzip", "patch", "perl", "python3")
+	r := newRig(t)
+	for row, level := range watched {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			byTurns(t, row, func(t *testing.T, who account) {
+				a := r.approvalsArena(t, who, level)
+				if out, code := a.said(a.command("bash", "-ec", changersTree)); code != 0 {
+					t.Fatalf("the tree: %s", out)
+				}
+				before := a.path("before")
+				same := func(from, to string) string {
+					out, err := exec.Command("rsync", "-aHAXnic", "--omit-dir-times", "--delete", "--exclude=/.git/index", from+"/", to+"/").CombinedOutput()
+					if err != nil {
+						t.Fatalf("rsync: %v %s", err, out)
+					}
+					return string(out)
+				}
+				if out, err := exec.Command("rsync", "-aHAX", a.ws+"/", before+"/").CombinedOutput(); err != nil {
+					t.Fatalf("rsync: %v %s", err, out)
+				}
+				flags := []string{"--mode", "sandboxed"}
+				if level != sandbox.Full { // the mode lets commands run unasked at level full alone
+					flags = append(flags, "--allow", "Shell")
+				}
+				h := a.serving(true, flags...).confinedBy()
+				for _, command := range changers {
+					reply := h.shell(command).result()
+					if h.asked() > 0 {
+						t.Fatalf("%s: it asked", command)
+					}
+					if same(before, a.ws) == "" {
+						t.Errorf("%s: it changes nothing: %s", command, reply.says())
+						continue
+					}
+					if out, code := a.said(a.command(a.toolhost, "undo", reply.Invocation.InvocationID)); code != 0 {
+						t.Errorf("%s: undo: %s", command, out)
+					}
+					if left := same(before, a.ws); left != "" {
+						t.Errorf("%s: after undo this differs:\n%s%s", command, left, reply.says())
+						if out, err := exec.Command("rsync", "-aHAX", "--delete", before+"/", a.ws+"/").CombinedOutput(); err != nil {
+							t.Fatalf("rsync: %v %s", err, out)
+						}
+					}
+				}
+				h.close()
+			})
+		})
+	}
+}
+
+// TestUndoLists: undo without a call lists what is kept, and a name that fits none says so.
+func TestUndoLists(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	a.write("ws/mine", "mine\n")
+	if out, _ := a.said(a.command(a.toolhost, "undo")); !strings.Contains(out, "nothing is kept") {
+		t.Errorf("before any call: %s", out)
+	}
+	h := a.serving(true, "--mode", "sandboxed").confinedBy()
+	reply := h.shell("rm mine").worked()
+	id := reply.Invocation.InvocationID
+	if !strings.Contains(reply.says(), "toolhost undo "+id) {
+		t.Errorf("the result does not say how to take it back: %s", reply.says())
+	}
+	if out, _ := a.said(a.command(a.toolhost, "undo")); !strings.Contains(out, id) || !strings.Contains(out, a.path("ws/mine")) {
+		t.Errorf("the list: %s", out)
+	}
+	if out, code := a.said(a.command(a.toolhost, "undo", "inv_none")); code != exitUsage || !strings.Contains(out, "toolhost undo lists") {
+		t.Errorf("of another call: %d %s", code, out)
+	}
+	a.write("ws/mine", "since\n")
+	out, code := a.said(a.command(a.toolhost, "undo", id))
+	if code != 0 || a.read("ws/mine") != "mine\n" {
+		t.Fatalf("undo: %d %s", code, out)
+	}
+	_, as, _ := strings.Cut(out, "toolhost undo ")
+	as, _, _ = strings.Cut(as, " ")
+	if out, code := a.said(a.command(a.toolhost, "undo", as)); code != 0 || a.read("ws/mine") != "since\n" {
+		t.Errorf("undo of undo: %d %s: %s", code, out, a.read("ws/mine"))
+	}
+	h.close()
+}
+
+// TestLossesThatWait: what cannot be kept waits for a user while the command runs, and is refused where none is.
+func TestLossesThatWait(t *testing.T) {
+	t.Parallel()
+	a := approvals(t)
+	a.write("ws/large", "mine\n")
+	a.write("ws/larger", "mine\n")
+	for _, name := range []string{"ws/large", "ws/larger"} { // written in place, each is more than one call copies
+		if err := os.Truncate(a.path(name), 300<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !copies(t, a.path("ws")) {
+		t.Skip("the file system shares blocks, and nothing is too large")
+	}
+	h := a.serving(true, "--mode", "sandboxed").confinedBy()
+	m := h.shell("echo x > large")
+	h.decide(h.prompt("large", 1), "deny")
+	m.failed("blocked")
+	if !strings.HasPrefix(a.read("ws/large"), "mine\n") {
+		t.Error("a user refused, and the file is lost")
+	}
+	m = h.shell("bash -c 'echo x > large; echo y > larger'")
+	h.decide(h.prompt("large", 2), "allow")
+	m.worked()
+	if a.read("ws/larger") != "y\n" || h.asked() != 2 {
+		t.Errorf("one yes is for the command: asked %d times, %q", h.asked(), a.read("ws/larger")[:2])
+	}
+	h.close()
+}
+
+// copies reports whether a file system has no blocks that two files share.
+func copies(t *testing.T, dir string) bool {
+	t.Helper()
+	out, err := exec.Command("cp", "--reflink=always", dir+"/large", dir+"/cloned").CombinedOutput()
+	_ = os.Remove(dir + "/cloned")
+	return err != nil && len(out) > 0
+}
