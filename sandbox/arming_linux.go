@@ -22,7 +22,7 @@ import (
 type arming struct {
 	judged protect.Judged
 	free   func(path string) bool // the user has named the path, or opened it
-	staging
+	*staging
 
 	mu     sync.Mutex
 	asides map[string]*protect.Aside // of git directories, by the paths that they had
@@ -32,7 +32,7 @@ type arming struct {
 // arm prepares the judge for repositories.
 func (j *judge) arm(plan *plan) {
 	g := &j.arming
-	g.staging.names, g.staging.place, g.staging.over = j.namesInUse, j.placed, make(chan struct{})
+	g.staging = &plan.s.staging
 	g.judged.Within = j.leads
 	named := slices.DeleteFunc(slices.Clone(plan.c.Profile.Unseal), func(path string) bool {
 		_, held := plan.names.all.Judge(path)
@@ -45,7 +45,7 @@ func (j *judge) arm(plan *plan) {
 func (j *judge) settleNow() {
 	j.namesInUse.Lock()
 	defer j.namesInUse.Unlock()
-	j.arming.settle(false)
+	j.arming.settle()
 }
 
 // note keeps what was put aside.
@@ -133,7 +133,7 @@ func (j *judge) settled(a notify.Attempt) notify.Verdict {
 		return notify.Allow
 	}
 	if a.Alone {
-		j.arming.settle(false)
+		j.arming.settle()
 	}
 	return notify.Again
 }
@@ -230,6 +230,7 @@ func (j *judge) completes(a notify.Attempt, p part) notify.Verdict {
 	if !a.Alone {
 		return notify.Again
 	}
+	j.arming.settleIn(file)
 	done, err := j.arming.judged.Disarm(p.dir, file)
 	j.arming.note(done)
 	if err != nil {
@@ -278,7 +279,7 @@ func (j *judge) armsOpen(a notify.Attempt, p part) notify.Verdict {
 	if !a.Alone {
 		return notify.Again
 	}
-	p.Instead(func() unix.Errno { return errnoOf(j.arming.stage(p, a.Flags, a.Mode)) })
+	p.Instead(func() unix.Errno { return errnoOf(j.arming.stage(j, p, a.Flags, a.Mode)) })
 	return notify.Allow
 }
 
@@ -461,6 +462,7 @@ func (j *judge) disarms(a notify.Attempt, old, to part) notify.Verdict {
 		return j.failed(a, to.Path, err)
 	}
 	defer unix.Close(dir)
+	j.arming.settleIn(old.Path)
 	done := protect.Aside{Git: to.Path}
 	switch {
 	case to.kind == protect.HooksPart:

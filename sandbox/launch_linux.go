@@ -92,7 +92,7 @@ func (p *Process) guard(plan *plan) (err error) {
 		p.tripwire.settle, p.tripwire.asides, p.tripwire.judged = p.judge.settleNow, p.judge.arming.tell, plan.s.level != Landlock
 		p.judge.arming.judged.Known = p.tripwire.known
 		p.atEnd(p.inspectLast)
-		p.atEnd(p.judge.arming.end)
+		p.atEnd(func() { p.judge.arming.end(p.judge) })
 		p.atEnd(func() { close(done) })
 	}
 	return err

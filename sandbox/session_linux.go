@@ -46,12 +46,14 @@ type Session struct {
 	toldTemporary atomic.Bool // a command's result said that it wrote in the session's /tmp what looks like the user's
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
-	room       notify.Room  // for them
+	staging    staging
+	room       notify.Room // for them
 }
 
 // Open checks the parts of a session's sandbox. It makes nothing, and starts no process: see [Session.Make].
 func Open(o Options) (*Session, error) {
 	s := &Session{o: o, level: o.Level, view: &view{}}
+	s.staging.names = &s.namesInUse
 	if s.level == None {
 		return s, nil
 	}
@@ -301,6 +303,7 @@ func shortage(doing string, err error) error {
 func (s *Session) Close() error {
 	h := s.holders.close()
 	s.running.close()
+	s.staging.close()
 	if h != nil {
 		h.close()
 	}

@@ -12,27 +12,29 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool"
 	"toolhost/permissions/protect"
 )
 
-// staging has the parts of git directories that processes write in place. A process gets a file in memory that no name leads to. Its text is judged
+// staging has the parts of git directories that the commands of a session write in place. A process gets a file in memory that no name leads to. Its text is judged
 // and comes into place when nobody has it open for writing any more: at the next call of the session that is judged, within moments without one, and
 // before somebody reads the part. For that the supervisor has a lease of the file in place: who opens it waits until the text is there. No process has
 // that file open for writing. Where there can be no lease, as somebody has the part open already, a new file takes its place, and until then there is what was there before.
 type staging struct {
 	names *sync.RWMutex // of the session: held for writing while a text comes into place
-	place func(s *staged, content, old []byte) ([]byte, error)
 
 	some    atomic.Bool // there are any
 	mu      sync.Mutex
 	all     []*staged
 	watches bool // a watcher runs
-	over    chan struct{}
+	closed  bool
 	done    sync.WaitGroup
 }
 
 // staged is one part.
 type staged struct {
+	owner *judge // of the command whose process opened it first
+
 	path, git string // of the part, and of its git directory
 	kind      protect.Part
 	dir       int // as a place
@@ -43,10 +45,10 @@ type staged struct {
 	leased    int         // the file in place, under a lease; -1: there is none
 }
 
-// Bounds of staged parts: their size, and how many of one command.
+// Bounds of staged parts: their size, and how many of a session.
 const (
 	maxStaged    = 1<<20 - 1
-	maxAllStaged = 64
+	maxAllStaged = 128
 )
 
 // The times between two looks for a part that is complete.
@@ -58,7 +60,7 @@ const (
 func procFD(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
 // stage gives a process a file in memory in place of a part that it opens with some flags. No other call is under way.
-func (g *staging) stage(p part, flags int, mode uint32) error {
+func (g *staging) stage(owner *judge, p part, flags int, mode uint32) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	made := p.Mode() == 0
@@ -75,14 +77,14 @@ func (g *staging) stage(p part, flags int, mode uint32) error {
 	}
 	i := slices.IndexFunc(g.all, func(s *staged) bool { return s.was.Dev == st.Dev && s.was.Ino == st.Ino })
 	if i < 0 {
-		s, err := newStaged(p, st)
-		if err == nil && len(g.all) >= maxAllStaged {
-			s.close()
-			err = unix.EMFILE
+		if g.closed || len(g.all) >= maxAllStaged {
+			return unix.EMFILE
 		}
+		s, err := newStaged(p, st)
 		if err != nil {
 			return err
 		}
+		s.owner = owner
 		i, g.all = len(g.all), append(g.all, s)
 		g.some.Store(true)
 		g.watch()
@@ -214,10 +216,10 @@ func (g *staging) ready() bool {
 	return slices.ContainsFunc(g.all, func(s *staged) bool { return s.complete() || s.awaited() })
 }
 
-// settle has the parts come into place that can; with all set also those that somebody still writes. The session's names are locked for writing.
-func (g *staging) settle(all bool) {
+// settle has the parts come into place that can. The session's names are locked for writing.
+func (g *staging) settle() {
 	g.settleThose(func(s *staged) bool {
-		if all || s.complete() {
+		if s.complete() {
 			return true
 		}
 		if s.awaited() { // by somebody who reads what there is so far
@@ -226,6 +228,13 @@ func (g *staging) settle(all bool) {
 		}
 		return false
 	})
+}
+
+// settleIn does so with those in a directory, whether they are complete or not.
+func (g *staging) settleIn(dir string) {
+	if g.some.Load() {
+		g.settleThose(func(s *staged) bool { return agenttool.Within(dir, s.path) })
+	}
 }
 
 // settleAt does so with the parts that have some names, and reports whether there were any.
@@ -280,7 +289,7 @@ func (g *staging) put(s *staged) {
 	default:
 		old, _ = protect.ReadPart(s.dir, s.name)
 	}
-	text, err := g.place(s, content, old)
+	text, err := s.owner.placed(s, content, old)
 	if err != nil {
 		if now.Size == 0 {
 			_ = unix.Unlinkat(s.dir, s.name, 0) // it was made for the text that does not come
@@ -323,16 +332,12 @@ func (g *staging) watch() {
 		return
 	}
 	g.watches = true
-	g.done.Go(func() { // ends when none is left, or by end
+	g.done.Go(func() { // ends when none is left
 		for pause := shortestStage; ; pause = min(2*pause, longestStage) {
-			select {
-			case <-g.over:
-				return
-			case <-time.After(pause):
-			}
+			time.Sleep(pause)
 			if g.ready() {
 				g.names.Lock()
-				g.settle(false)
+				g.settle()
 				g.names.Unlock()
 			}
 			g.mu.Lock()
@@ -346,11 +351,20 @@ func (g *staging) watch() {
 	})
 }
 
-// end brings all into place when no process is left.
-func (g *staging) end() {
-	close(g.over)
-	g.done.Wait()
+// end brings all into place that a command has written, when no process of it is left.
+func (g *staging) end(owner *judge) {
 	g.names.Lock()
 	defer g.names.Unlock()
-	g.settle(true)
+	g.settleThose(func(s *staged) bool { return s.owner == owner })
+}
+
+// close waits for the end of a session whose commands have ended.
+func (g *staging) close() {
+	g.mu.Lock()
+	g.closed = true
+	g.mu.Unlock()
+	g.names.Lock()
+	g.settleThose(func(*staged) bool { return true })
+	g.names.Unlock()
+	g.done.Wait()
 }
