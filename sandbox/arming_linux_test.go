@@ -240,3 +240,59 @@ func TestRepositoriesAsPlain(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingArmsOutside: directories outside of the workspace that a call may write are as the workspace: a git directory that a command makes there, or
+// to which a pointer leads, is judged, wherever it lies. Names that are taken and directories that cannot be written change nothing.
+func TestNothingArmsOutside(t *testing.T) {
+	needs(t, "git")
+	const conf = `printf '[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch %[1]s/%[2]s #"\n'`
+	for _, level := range []Level{Full, LandlockNotify} {
+		t.Run(string(level), func(t *testing.T) {
+			b := newBench(t, func(o *Options) { o.Level = level })
+			open := filepath.Join(b.home, "opened")
+			if err := os.Mkdir(open, 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, tt := range []struct{ name, line, dir string }{
+				{"in an opened directory", `git init -q OPEN/a; CONF > OPEN/a/.git/config`, "OPEN/a"},
+				{"behind a .git file", `git init -q OPEN/b; mkdir b; CONF >> OPEN/b/.git/config; echo gitdir: OPEN/b/.git > b/.git`, "WS/b"},
+				{"behind a common directory", `mkdir -p c/.git OPEN/c/objects OPEN/c/refs; CONF > OPEN/c/config; echo OPEN/c > c/.git/commondir; echo ref: refs/heads/main > c/.git/HEAD`, "WS/c"},
+				{"behind a .git file that leads into the scratch", `git init -q $TMPDIR/d; CONF >> $TMPDIR/d/.git/config; mkdir d; echo gitdir: SCRATCH/d/.git > d/.git`, "WS/d"},
+				{"a lock that stays", `git init -q e; : > e/.git/config.lock; CONF > e/.git/config`, "WS/e"},
+				{"names that are taken", `git init -q f; mkdir f/.git/hooks.quarantined-{0..120}; CONF > f/.git/config; printf '#!/bin/sh\ntouch MARK' > f/.git/hooks/pre-commit; chmod +x f/.git/hooks/pre-commit`, "WS/f"},
+				{"a directory that cannot be written", `git init -q g; CONF > g/.git/config; chmod 555 g/.git`, "WS/g"},
+				{"hooks that cannot be written", `mkdir -p h/x/hooks h/x/objects; printf '#!/bin/sh\ntouch MARK' > h/x/hooks/pre-commit; chmod 755 h/x/hooks/pre-commit; chmod 555 h/x/hooks; echo ref: refs/heads/main > h/x/HEAD; mkdir h/x/refs; mv h/x h/.git`, "WS/h"},
+				{"configuration of a work tree", `git init -q i; cd i; git commit -q --allow-empty -m x; git config extensions.worktreeConfig true; git worktree add -q ../i2; CONF > .git/worktrees/i2/config.worktree`, "WS/i2"},
+				{"of a submodule", `git init -q j; mkdir -p j/sub j/.git/modules; git init -q --separate-git-dir j/.git/modules/sub j/sub; CONF >> j/.git/modules/sub/config`, "WS/j/sub"},
+			} {
+				t.Run(tt.name, func(t *testing.T) {
+					run := func(ws, open, scratch string, run func(line string) string) (ran bool, said string) {
+						marks := t.TempDir()
+						places := strings.NewReplacer("CONF", fmt.Sprintf(conf, marks, "mark"), "MARK", marks+"/mark", "OPEN", open, "WS", ws, "SCRATCH", scratch)
+						said = run("export GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; " + places.Replace(tt.line))
+						dir := places.Replace(tt.dir)
+						said += usersGit(t, dir, "status") + usersGit(t, dir, "commit", "--allow-empty", "-qm", "x")
+						made, _ := os.ReadDir(marks)
+						return len(made) > 0, said
+					}
+					plain := t.TempDir()
+					if ran, said := run(plain, plain+"/opened", plain, func(line string) string {
+						cmd := exec.Command("/bin/bash", "-c", "mkdir opened; export TMPDIR=$PWD; "+line)
+						cmd.Dir = plain
+						out, _ := cmd.CombinedOutput()
+						return string(out)
+					}); !ran {
+						t.Fatalf("nothing runs without a sandbox:\n%s", said)
+					}
+					ran, said := run(b.ws, open, b.Scratch(), func(line string) string {
+						return b.runProfile(t, Profile{Access: Workspace, Write: []string{open}}, line).out
+					})
+					if ran {
+						t.Errorf("the user's git ran it:\n%s", said)
+					}
+					t.Log(said)
+				})
+			}
+		})
+	}
+}
