@@ -66,7 +66,7 @@ func IsGitShape(dir int, file, further string) bool {
 		var stat unix.Stat_t
 		return fold(name) == further || statAt(dir, name, &stat) == nil
 	}
-	return has("objects") && has("refs") || has("HEAD") && has("commondir")
+	return gitShaped(has)
 }
 
 // Judged says of parts of git directories what git may have of them. The zero value lets no program live.

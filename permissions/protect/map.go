@@ -97,8 +97,8 @@ type Map struct {
 // Judge returns the rule that forbids a command to write, create or remove the path, absolute and resolved. It is pure text: the
 // name need not exist. Judge says nothing about paths outside the roots.
 //
-// Names of the table count in directories that the walk saw. A directory made since belongs to its maker, with all names in it; the
-// same holds for repositories. Where the walk was cut short every directory counts as seen.
+// Names of the table count in directories that the walk saw. A directory made since belongs to its maker, with all names in it, but for what
+// git runs there: see [Judged]. Where the walk was cut short every directory counts as seen.
 func (m *Map) Judge(file string) (Rule, bool) {
 	file = path.Clean(file)
 	root := rootOf(m.inner, file)

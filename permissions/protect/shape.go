@@ -33,13 +33,16 @@ func shapes(file string) (dir string, before, arms bool) {
 			_, err := os.Lstat(dir + "/" + entry)
 			return err == nil
 		}
-		shaped := func(has func(string) bool) bool {
-			return has("HEAD") && (has("objects") && has("refs") || has("commondir"))
-		}
-		before := shaped(there)
-		if shaped(func(entry string) bool { return entry == name || there(entry) }) && (!before || name != "objects" && name != "refs") {
+		before := gitShaped(there)
+		if gitShaped(func(entry string) bool { return entry == name || there(entry) }) && (!before || name != "objects" && name != "refs") {
 			return dir, before, true
 		}
 	}
 	return "", false, false
+}
+
+// gitShaped reports whether git takes a directory with some names for a git directory, or may take it for the one that another names as its common
+// directory: that needs no HEAD of its own.
+func gitShaped(has func(name string) bool) bool {
+	return has("objects") && has("refs") || has("HEAD") && has("commondir")
 }

@@ -197,20 +197,10 @@ func (w *walk) probe(it item) {
 
 // looksLikeGit says whether git would take the directory for a git directory, or one made for a worktree.
 func (w *walk) looksLikeGit() bool {
-	var head, objects, refs, common bool
-	for _, c := range w.children {
-		switch c.folded {
-		case "head":
-			head = true
-		case "objects":
-			objects = true
-		case "refs":
-			refs = true
-		case "commondir":
-			common = true
-		}
-	}
-	return head && (objects && refs || common)
+	return gitShaped(func(name string) bool {
+		name = fold(name)
+		return slices.ContainsFunc(w.children, func(c child) bool { return c.folded == name })
+	})
 }
 
 // consider files one entry of the directory.
