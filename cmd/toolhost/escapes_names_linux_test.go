@@ -195,8 +195,7 @@ var repositoryAttempts = []attempt{
 			crowd(a)
 			a.host("mkdir -p z/z; git init -q z/z")
 		},
-		script:  `echo evil > z/z/.git/hooks/post-checkout; echo evil >> z/z/.git/config; true`,
-		finding: "22: beyond the bounds hooks are written",
+		script: `echo evil > z/z/.git/hooks/post-checkout; echo evil >> z/z/.git/config; true`,
 	},
 	{
 		name: "hooks where core.hooksPath says", row: "core.hooksPath already points", at: watched, readOnly: true,
