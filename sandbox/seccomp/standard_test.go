@@ -385,3 +385,24 @@ func BenchmarkAssemble(b *testing.B) {
 		}
 	}
 }
+
+// TestStartsAreHandedOver: only a command with rules about what it starts has these calls judged.
+func TestStartsAreHandedOver(t *testing.T) {
+	for _, arch := range []string{"amd64", "arm64"} {
+		for _, o := range []Options{{}, {Starts: true}, {Namespaces: true, Notify: true, Writable: true}, {Namespaces: true, Starts: true}} {
+			program, err := Standard(o).Assemble(arch)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, call := range []string{"execve", "execveat"} {
+				want := Allow
+				if o.Starts {
+					want = Notify
+				}
+				if got, err := run(program, on(arch, call)); err != nil || got != want {
+					t.Errorf("%s, %+v, %s: %#x, %v; want %#x", arch, o, call, uint32(got), err, uint32(want))
+				}
+			}
+		}
+	}
+}
