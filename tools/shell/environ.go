@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool/locale"
+	"toolhost/agenttool/secret"
 )
 
 // passed lists the host's variables that a command gets. It contains whole names: a prefix such as LC_ would let
@@ -23,9 +24,11 @@ import (
 //     chain (VIRTUAL_ENV, JAVA_HOME, …) is passed.
 //   - variables that change the meaning of a command: CDPATH, GLOBIGNORE, POSIXLY_CORRECT, IFS
 //
-// GOFLAGS is passed although it can name programs: it affects only go, which is never classified as a reader. A
-// proxy's URL may contain a password. It is passed unchanged: the user put it where every program can read it, and
-// without it no program reaches the network.
+// GOFLAGS is passed although it can name programs: it affects only go, which is never classified as a reader.
+//
+// Of a value that holds a secret, such as the login in a GOPROXY, a command gets what is left without it, as it does of configuration; a value
+// that is a secret itself is left out. The addresses of proxies keep their logins where there is no sandbox, since without them no program
+// reaches the network: the sandbox has a proxy of its own, and takes the others away.
 var passed = wordsOf(`
 	PATH HOME USER LOGNAME SHELL TZ TMPDIR
 	LANG LANGUAGE LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NAME
@@ -100,6 +103,8 @@ func Environ(host []string, dir string) []string {
 		seen[name] = true
 		if name == "PATH" {
 			value = absolutePath(value)
+		} else if value, ok = withoutSecrets(name, value); !ok {
+			continue
 		}
 		env = append(env, name+"="+value)
 	}
@@ -108,6 +113,29 @@ func Environ(host []string, dir string) []string {
 	}
 	env = locale.Environ(env)
 	slices.Sort(env)
+	return env
+}
+
+// withoutSecrets returns the value of a variable without the logins in its addresses. ok is false if another secret is in it.
+func withoutSecrets(name, value string) (clean string, ok bool) {
+	if strings.HasSuffix(strings.ToLower(name), "_proxy") || len(secret.All().Find([]byte(value))) == 0 {
+		return value, true
+	}
+	cut, ok := secret.Cut([]byte(value))
+	return string(cut), ok && len(cut) > 0
+}
+
+// withoutProxyLogins cuts the logins out of the addresses of proxies: a sandbox has a proxy of its own, or no network.
+func withoutProxyLogins(env []string) []string {
+	for i, entry := range env {
+		name, value, _ := strings.Cut(entry, "=")
+		if !strings.HasSuffix(strings.ToLower(name), "_proxy") {
+			continue
+		}
+		if cut, ok := secret.Cut([]byte(value)); ok {
+			env[i] = name + "=" + string(cut)
+		}
+	}
 	return env
 }
 

@@ -135,6 +135,9 @@ func (c *call) Unseal(agreed agenttool.Protected) { c.agreed = agreed }
 // them. It fails if git cannot be kept read-only any more, although it could when the facts were computed.
 func (c *call) environ() ([]string, error) {
 	env := Environ(c.tool.o.Environ, c.dir())
+	if access := c.profile().Access; access == sandbox.ReadOnly || access == sandbox.Workspace && c.tool.o.Sandbox.Level() == sandbox.Full {
+		env = withoutProxyLogins(env)
+	}
 	if c.oldDir != "" {
 		env = append(env, "OLDPWD="+c.oldDir) // for cd -
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"toolhost/agenttool/secret"
 	"toolhost/permissions/protect/config"
 )
 
@@ -40,6 +41,9 @@ func goSettings(home string) (modCache, proxy string) {
 	}
 	if proxy == "" {
 		proxy = distributedProxy()
+	}
+	if without, cut := secret.Cut([]byte(proxy)); cut { // commands of a sandbox get no logins
+		proxy = string(without)
 	}
 	return modCache, proxy
 }
