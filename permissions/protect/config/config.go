@@ -151,7 +151,7 @@ func (r *reading) add(path, format string, programs []string) {
 				err = errors.New("it is no public key")
 			}
 		default:
-			if f.Text = text; secretWords().Match(text) || secretValues().Match(text) {
+			if f.Text = text; holdsSecret(text) {
 				err = errors.New("a word of it announces a key or a password")
 			}
 		}
@@ -159,7 +159,7 @@ func (r *reading) add(path, format string, programs []string) {
 	if err != nil {
 		f.Text, f.LeftOut, f.Hidden = nil, nil, err.Error()
 	} else if format != "plain" && format != "public key" {
-		if f.Whole = len(f.LeftOut) == 0 && !secretWords().Match(text) && !secretValues().Match(text); f.Whole && (r.At == nil || format != "git") {
+		if f.Whole = len(f.LeftOut) == 0 && !holdsSecret(text); f.Whole && (r.At == nil || format != "git") {
 			f.Text = text
 		}
 		slices.Sort(f.LeftOut)

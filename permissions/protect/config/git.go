@@ -193,7 +193,7 @@ func (g gitFile) include(name string, s gitconfig.Setting) error {
 	}
 	slices.Sort(leftOut)
 	f := File{Path: path, Programs: g.programs, OfGit: true, Text: shown, LeftOut: slices.Compact(leftOut)}
-	if f.Whole = len(leftOut) == 0 && !secretWords().Match(text) && !secretValues().Match(text) && g.Home.Harmless(path); f.Whole && g.At == nil {
+	if f.Whole = len(leftOut) == 0 && !holdsSecret(text) && g.Home.Harmless(path); f.Whole && g.At == nil {
 		f.Text = text
 	}
 	if i := slices.IndexFunc(g.reading.view.Files, func(f File) bool { return f.Path == path }); i < 0 {

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"toolhost/agenttool/secret"
 )
 
 // The first lines of each list explain it.
@@ -128,8 +130,13 @@ var secretWords = sync.OnceValue(func() *regexp.Regexp {
 // secretValues matches values that are secrets by their form: what services issue, and parameters of addresses that carry them.
 var secretValues = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`gh[pousr]_[A-Za-z0-9]{16}|github_pat_|glpat-|npm_[A-Za-z0-9]{20}|pypi-[A-Za-z0-9_-]{20}|AKIA[0-9A-Z]{16}|xox[abprs]-|` +
-		`\bsk-[A-Za-z0-9_-]{20}|eyJ[A-Za-z0-9_-]{10,}\.eyJ|-----BEGIN|(?i)authorization:|[?&](?:[a-z_-]*token|[a-z_-]*key|sig|signature|password|secret)=|/t/[a-z0-9-]{16,}/`)
+		`\bsk-[A-Za-z0-9_-]{20}|eyJ[A-Za-z0-9_-]{10,}\.eyJ|-----BEGIN|(?i)authorization:|[?&](?:[a-z_-]*token|[a-z_-]*key|sig|signature|password|secret)=|/t/[a-z0-9_-]{6,}`)
 })
+
+// holdsSecret reports whether a text has something that the table of secrets knows, or a word or value that announces a secret.
+func holdsSecret(text []byte) bool {
+	return secretWords().Match(text) || secretValues().Match(text) || len(secret.All().Find(text)) > 0
+}
 
 // logins matches the login in an address.
 var logins = sync.OnceValue(func() *regexp.Regexp {
@@ -138,7 +145,8 @@ var logins = sync.OnceValue(func() *regexp.Regexp {
 
 // withoutLogin returns a value without logins in addresses. shown is false for values that are secrets themselves.
 func withoutLogin(value string) (clean string, shown bool) {
-	return WithoutLogins(value), !secretValues().MatchString(value)
+	clean = WithoutLogins(value)
+	return clean, !secretValues().MatchString(value) && len(secret.All().Find([]byte(clean))) == 0
 }
 
 // WithoutLogins returns a value without the logins in its addresses.
