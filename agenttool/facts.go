@@ -216,6 +216,7 @@ type Path struct {
 	Package  bool   `json:"-"`                  // a package in a directory outside of the workspace, which the command names to install it
 	Loose    bool   `json:"-"`                  // other files may be there, or a link on the way, once another command of the line has run
 	Top      bool   `json:"-"`                  // git takes it as relative to the top of the work tree, wherever it runs
+	Stored   bool   `json:"-"`                  // git holds a secret of that path among its objects, and the command prints it
 	By       int    `json:"by,omitempty"`       // the simple command that touches it, as an index of Parts plus 1; 0: the shell, or no command
 }
 

@@ -88,6 +88,10 @@ func (p Policy) verdict(r Request) verdict {
 	if deny && denied.sure == surely {
 		return p.byRule(agenttool.Deny, denied)
 	}
+	if path, ok := p.stored(r); ok {
+		return because(agenttool.Deny, kindSafety, "the repository holds "+path+" with secrets, and this prints it: leave it out with -- ':(exclude)"+path+
+			"'; a rule that allows Read("+path+") would let it be read").at(path)
+	}
 	if path, ok := p.secret(r); ok {
 		return because(agenttool.Deny, kindSafety, path+" holds secrets; a rule that allows Read("+path+") would let it be read").at(path)
 	}
@@ -229,6 +233,16 @@ func (p Policy) secret(r Request) (string, bool) {
 			continue
 		}
 		if !path.Names && (p.Secret(spelled) || path.Resolved != spelled && p.Secret(path.Resolved)) {
+			return path.Spelling, true
+		}
+	}
+	return "", false
+}
+
+// stored returns the first secret that git prints out of its objects.
+func (p Policy) stored(r Request) (string, bool) {
+	for _, path := range r.Facts.Reads {
+		if path.Stored && p.SecretName != nil && p.SecretName(path.Absolute) {
 			return path.Spelling, true
 		}
 	}

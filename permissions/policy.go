@@ -46,8 +46,9 @@ type Policy struct {
 
 	// Secret reports whether an absolute path is a secret: only a rule that allows Read of it lets a call read it. nil: there are
 	// none.
-	Secret func(path string) bool
-	Cut    func(path string) bool // whether commands of the sandbox see the file without its secrets; nil: none
+	Secret     func(path string) bool
+	Cut        func(path string) bool // whether commands of the sandbox see the file without its secrets; nil: none
+	SecretName func(path string) bool // whether a file of that name may be a secret, whatever it holds; nil: none
 
 	// Holds reports whether the sandbox keeps commands of the shell tool from running a program that a rule denies, whatever its arguments:
 	// such a rule does not ask about a command that may run the program. nil: it keeps them from none.

@@ -266,6 +266,12 @@ func (m *Map) Names(file string) bool {
 	return !granted(m.reads, file) && m.deny.covers(fold(file), fold(rootOf(m.Roots, file)), anyContent)
 }
 
+// Holds reports whether a file of that path and with that content is a secret: one that is stored elsewhere than there.
+func (m *Map) Holds(file string, content []byte) bool {
+	file = path.Clean(file)
+	return !granted(m.reads, file) && m.deny.covers(fold(file), fold(rootOf(m.Roots, file)), func(c contents) bool { return c.in(content[:min(len(content), maxHead)]) })
+}
+
 // MayBecome reports whether a name that was just made is a secret, or will be one once its content is written.
 func (m *Map) MayBecome(file string) bool {
 	if _, secret := m.Secret(file, 0, 0); secret || !m.Names(file) {

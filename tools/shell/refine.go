@@ -38,6 +38,9 @@ type call struct {
 func (c *call) Refine(ctx context.Context) []*agenttool.Path {
 	refined := c.refine(ctx)
 	refineModules(&c.facts, c.tool.inRoots)
+	if c.refineHistory(ctx) {
+		refined = append(pointers(c.facts.Reads), pointers(c.facts.Writes)...)
+	}
 	refineMoves(&c.facts)
 	if c.facts.Destructive == agenttool.Yes {
 		refineLoose(&c.facts)

@@ -51,6 +51,8 @@ const textBytes = 30_000
 type tool struct {
 	w *workspace.Workspace
 	o Options
+
+	histories *histories
 }
 
 // Unready implements [agenttool.Unready]: without bash, or where the sandbox is too weak, no command runs.

@@ -13,7 +13,7 @@ import (
 // Agent Tool v0.2.0, tool kind shell_command (AT-045), execution kind shell (AT-444).
 func New(w *workspace.Workspace, o Options) []agenttool.Tool {
 	o.DefaultTimeout = cmp.Or(o.DefaultTimeout, defaultTimeout)
-	t := &tool{w: w, o: o}
+	t := &tool{w: w, o: o, histories: &histories{}}
 	return []agenttool.Tool{
 		t,
 		reader{jobs: o.Jobs},

@@ -57,6 +57,14 @@ func (s Secrets) Named(dev, ino uint64) bool {
 	return secret
 }
 
+// Names reports whether a file of that resolved path may be a secret, whatever it holds.
+func (s Secrets) Names(resolved string) bool { return s.m != nil && s.m.Names(resolved) }
+
+// Holds reports whether a file of that resolved path and with that content is a secret.
+func (s Secrets) Holds(resolved string, content []byte) bool {
+	return s.m != nil && s.m.Holds(resolved, content)
+}
+
 // Same reports whether s and o forbid the same files.
 func (s Secrets) Same(o Secrets) bool {
 	return s == o || s.m != nil && o.m != nil && s.m.SameSecrets(o.m)

@@ -100,7 +100,7 @@ func (m *Snapshot) hideSecrets(scope agenttool.Scope, own []string) error {
 	if err != nil {
 		return err
 	}
-	m.Policy.Secret, m.Policy.Cut = compiled.Denies, compiled.Cut
+	m.Policy.Secret, m.Policy.Cut, m.Policy.SecretName = compiled.Denies, compiled.Cut, compiled.Names
 	return nil
 }
 
