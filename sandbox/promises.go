@@ -32,7 +32,7 @@ func Promises() []Promise {
 		{"home-names", "other names in home directories do not show", full, []string{"TestHomeIsClosed"}},
 		{"readers", "a command that only reads gets at the workspace, the system, tool chains and what its decision named", every, []string{"TestReadersSeeTheSystem"}},
 		{"machine", "secrets of the machine, such as /etc/shadow, are not read", every, []string{"homes of others and the machine's own"}},
-		{"secrets", "secrets in the workspace, such as .env, are not read", full, []string{"environment files", "environment files under other names"}},
+		{"secrets", "secrets in the workspace, such as .env, keys and tokens, are not read", full, []string{"environment files", "environment files under other names"}},
 		{"cover", "what was covered stays covered, and a call asks where the cover is not complete", full, []string{"TestDecoys"}},
 		{"network", "it reaches no network, but for the session's loopback and granted hosts at level full", every, []string{"network", "families of sockets"}},
 		{"hosts", "granted hosts are reached by name, through a proxy that checks names and addresses", full, []string{"proxy"}},

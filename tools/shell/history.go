@@ -431,7 +431,7 @@ func pathspecOf(text, prefix string) pathspec {
 	return s
 }
 
-// matches reports whether the pathspec matches a path, or a directory above it.
+// matches reports whether the pathspec matches a path, or spells a directory above it without wildcards.
 func (s pathspec) matches(name string) bool {
 	pattern := s.pattern
 	if s.ic {
@@ -466,6 +466,6 @@ func (s pathspec) matches(name string) bool {
 			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
 		}
 	}
-	expression, err := regexp.Compile("^" + b.String() + "(/.*)?$")
+	expression, err := regexp.Compile("^" + b.String() + "$")
 	return err != nil && !s.exclude || err == nil && expression.MatchString(name)
 }
