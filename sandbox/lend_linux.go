@@ -65,6 +65,11 @@ func (o *openPlaces) gits() (dirs []string) {
 	return dirs
 }
 
+// writes reports whether a path lies in a place outside of the roots that is open.
+func (o *openPlaces) writes(path string) bool {
+	return slices.ContainsFunc(o.write, func(id identity) bool { return agenttool.Within(id.path, path) })
+}
+
 // approvedIn reports whether the decision named a path below a git directory, or one around it there.
 func approvedIn(git, path string, approved []string) bool {
 	return slices.ContainsFunc(approved, func(named string) bool {

@@ -22,7 +22,7 @@ type names struct{ all, granted *protect.Map }
 func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), walkLimit)
 	defer cancel()
-	all, err := protected.Map(ctx)
+	all, err := protected.Including(ctx, slices.DeleteFunc(slices.Concat(p.Write, p.Remove), v.inRoot))
 	if err != nil {
 		return names{}, err
 	}
@@ -55,6 +55,13 @@ func (p *plan) protect() {
 		for _, e := range m.Sealed {
 			if e.Kind != protect.Symlink { // nothing can be mounted over a link; the filter and the tripwire hold it
 				p.Add(enter.Seal, e.Path)
+			}
+		}
+		for _, b := range m.Beside() { // of what is not opened there nothing can be written
+			for _, e := range b.Sealed {
+				if e.Kind != protect.Symlink && p.opened.writes(e.Path) && !inAny(p.opened.gits(), e.Path) { // those are sealed below
+					p.Add(enter.Seal, e.Path)
+				}
 			}
 		}
 	}

@@ -172,3 +172,30 @@ func (a *escapeAttempt) stateOf(name string) string {
 	}
 	return a.read(name)
 }
+
+// TestPointedNamesOutside: a rule that opens a directory outside of the workspace opens nothing there that a repository around it, or in it, points
+// to, and what such a repository points to in the workspace asks from then on.
+func TestPointedNamesOutside(t *testing.T) {
+	t.Parallel()
+	needs(t, "git")
+	a := approvals(t)
+	a.host("cd $OUT; git init -q lib; cd lib; mkdir scripts src; echo '#!/bin/sh' > scripts/pre-commit; echo x > src/a; git config core.hooksPath scripts; git config include.path $WS/team.cfg; : > $WS/team.cfg")
+	lib := a.out + "/lib"
+	h := a.serving(true, "--mode", "sandboxed", "--allow", "Write("+lib+"/**)", "--allow", "Read("+lib+"/**)").confinedBy()
+	h.shell("echo one >> " + lib + "/src/a").worked()
+	h.make("write", fields{"path": lib + "/src/new", "content": "x\n"}).worked()
+	for i, command := range []string{"echo x >> LIB/scripts/pre-commit", "cp file LIB/scripts/post-commit", "mv LIB/scripts LIB/other", "cp file LIB/.git/hooks/pre-push", "echo x >> team.cfg"} {
+		mark := fmt.Sprint("# outside ", i)
+		if h.saysNo(mark, func() *made { return h.shell(strings.ReplaceAll(command, "LIB", lib) + " " + mark) }) == 0 {
+			t.Errorf("%s ran unasked", command)
+		}
+	}
+	for _, path := range []string{lib + "/scripts/post-merge", "team.cfg"} {
+		if h.saysNo(path, func() *made { return h.make("write", fields{"path": path, "content": "x\n"}) }) == 0 {
+			t.Errorf("%s was written unasked", path)
+		}
+	}
+	if got := a.read("outside/lib/scripts/pre-commit") + a.read("ws/team.cfg"); got != "#!/bin/sh\n" || exists(a, "outside/lib/scripts/post-commit") || exists(a, "outside/lib/scripts/post-merge") {
+		t.Errorf("written: %q", got)
+	}
+}

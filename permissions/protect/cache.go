@@ -22,6 +22,9 @@ type Cache struct {
 	allowed []string // protected paths that calls of the session were allowed to write, in this order
 	walks
 	coverage
+
+	outside sync.Mutex // guards what follows, and is taken before mu
+	beside  beside
 }
 
 // walks are those of a cache.

@@ -81,8 +81,8 @@ func (b *builder) sealInside(file string, rule Rule) {
 // tooWide says whether sealing or masking the place would take the whole work away: a root or the top of a work tree,
 // or something that holds one.
 func (b *builder) tooWide(place string) bool {
-	for top := range b.watch {
-		if agenttool.Within(place, top) {
+	for top, whole := range b.watch {
+		if whole && agenttool.Within(place, top) {
 			return true
 		}
 	}

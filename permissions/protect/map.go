@@ -92,6 +92,8 @@ type Map struct {
 	writes  []string // granted
 	reads   []string // granted
 	home    string   // of the user
+
+	beside []*Map // of places outside the roots
 }
 
 // Judge returns the rule that forbids a command to write, create or remove the path, absolute and resolved. It is pure text: the
@@ -102,11 +104,37 @@ type Map struct {
 func (m *Map) Judge(file string) (Rule, bool) {
 	file = path.Clean(file)
 	root := rootOf(m.inner, file)
-	if root == "" || granted(m.writes, file) {
+	if root == "" {
+		return m.ofBeside(file).judge(file)
+	}
+	return m.judgeIn(root, file)
+}
+
+// ofBeside returns the map of a place outside the roots that holds a path, nil for none.
+func (m *Map) ofBeside(file string) *Map {
+	var best *Map
+	for _, b := range m.beside {
+		if agenttool.Within(b.Roots[0], file) && (best == nil || len(b.Roots[0]) > len(best.Roots[0])) {
+			best = b
+		}
+	}
+	return best
+}
+
+// judge is Judge of a map that may be nil, which holds nothing.
+func (m *Map) judge(file string) (Rule, bool) {
+	if m == nil {
+		return "", false
+	}
+	return m.Judge(file)
+}
+
+func (m *Map) judgeIn(root, file string) (Rule, bool) {
+	if granted(m.writes, file) {
 		return "", false
 	}
 	folded, base := fold(file), fold(root)
-	for at := folded; len(at) > len(base); at = path.Dir(at) {
+	for at := folded; len(at) >= len(base) && at != "/"; at = path.Dir(at) {
 		if rule, ok := m.names[at]; ok {
 			return rule, true
 		}
@@ -141,8 +169,11 @@ func (m *Map) Asks(file, root string) (Rule, bool) {
 // all names that are known below it. A directory without any may be moved, replaced and removed.
 func (m *Map) Opens(file string) []string {
 	file = path.Clean(file)
-	if m == nil || rootOf(m.inner, file) == "" {
+	if m == nil {
 		return nil
+	}
+	if rootOf(m.inner, file) == "" {
+		return m.ofBeside(file).Opens(file)
 	}
 	folded := fold(file)
 	var names []string
@@ -167,6 +198,9 @@ func (m *Map) Opens(file string) []string {
 func (m *Map) HasDir(file string) bool {
 	if m == nil {
 		return false
+	}
+	if rootOf(m.inner, path.Clean(file)) == "" {
+		return m.ofBeside(path.Clean(file)).HasDir(file)
 	}
 	_, ok := m.dirs[fold(path.Clean(file))]
 	return ok
@@ -205,7 +239,13 @@ func (m *Map) seen(folded string) bool {
 func (m *Map) Pinned(dir string) (Rule, bool) {
 	dir = path.Clean(dir)
 	root := rootOf(m.Roots, dir)
-	if root == "" || granted(m.writes, dir) {
+	if root == "" {
+		if b := m.ofBeside(dir); b != nil {
+			return b.Pinned(dir)
+		}
+		return "", false
+	}
+	if granted(m.writes, dir) {
 		return "", false
 	}
 	folded := fold(dir)
@@ -303,8 +343,15 @@ func (m *Map) Granted(writes, reads []string) *Map {
 	g.Missing = slices.DeleteFunc(slices.Clone(m.Missing), opened(g.writes))
 	g.Secrets = slices.DeleteFunc(slices.Clone(m.Secrets), opened(g.reads))
 	g.Pins = pins(&g, concat2(g.Sealed, g.Secrets))
+	g.beside = nil
+	for _, b := range m.beside {
+		g.beside = append(g.beside, b.Granted(writes, nil))
+	}
 	return &g
 }
+
+// Beside returns the maps of the places outside the roots, each of one directory.
+func (m *Map) Beside() []*Map { return m.beside }
 
 // Uncovering returns a copy for a call that may remove the given paths with all below them, but not write what is protected there: nothing
 // can be removed that is mounted over. Judge says the same as before.
@@ -316,6 +363,10 @@ func (m *Map) Uncovering(removes []string) *Map {
 	in := func(e Entry) bool { return granted(removes, e.Path) }
 	g.Sealed = slices.DeleteFunc(slices.Clone(m.Sealed), in)
 	g.Pins = pins(&g, concat2(g.Sealed, g.Secrets))
+	g.beside = nil
+	for _, b := range m.beside {
+		g.beside = append(g.beside, b.Uncovering(removes))
+	}
 	return &g
 }
 
@@ -347,7 +398,11 @@ func byPath(a, b Entry) int { return cmp.Compare(a.Path, b.Path) }
 // Uncovered returns the gaps due to a bound, on names or on mounts: commands could use these places although they should be
 // covered. A command that relies on the cover must not run unasked then.
 func (m *Map) Uncovered() []Gap {
-	return slices.DeleteFunc(slices.Clone(m.Partial), func(g Gap) bool { return !g.Bound })
+	all := slices.Clone(m.Partial)
+	for _, b := range m.beside {
+		all = append(all, b.Partial...)
+	}
+	return slices.DeleteFunc(all, func(g Gap) bool { return !g.Bound })
 }
 
 // Reaches reports whether names below the directory may be protected: the walk saw the directory, or [Map.Judge] knows names in it,
@@ -356,7 +411,11 @@ func (m *Map) Uncovered() []Gap {
 func (m *Map) Reaches(dir string) bool {
 	dir = path.Clean(dir)
 	root := rootOf(m.inner, dir)
-	if root == "" || granted(m.writes, dir) {
+	if root == "" {
+		b := m.ofBeside(dir)
+		return b != nil && b.Reaches(dir)
+	}
+	if granted(m.writes, dir) {
 		return false
 	}
 	folded, base := fold(dir), fold(root)

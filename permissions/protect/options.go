@@ -15,6 +15,11 @@ type Options struct {
 	// ~/.config/git/config and /etc/gitconfig.
 	GitConfigs []string
 
+	// Pointing are git directories outside the roots whose configuration and hooks may point into them.
+	Pointing []GitDir
+	// Shallow says that the roots themselves are looked at, and nothing below them.
+	Shallow bool
+
 	MaxEntries int           // directory entries to look at; 0: 400,000
 	MaxTime    time.Duration // of the walk, and again of each of two passes over its results; 0: 500 ms of processor time
 }

@@ -139,6 +139,16 @@ func (b *builder) gitDirs(ctx context.Context) {
 	}
 }
 
+// pointing seals what the links in git directories outside lead to.
+func (b *builder) pointing() {
+	for _, git := range b.options.Pointing {
+		b.linksIn(agenttool.Join(git.Path, "hooks"))
+		for _, name := range append(GitSeals(""), gitInfo...) {
+			b.sealLink(path.Join(git.Path, name), VCSConfig)
+		}
+	}
+}
+
 // sealLink seals what a path leads to, if it is a link.
 func (b *builder) sealLink(file string, rule Rule) {
 	if stat, err := b.lstat(file); err == nil && kindOf(&stat) == Symlink {
@@ -239,7 +249,7 @@ func (b *builder) gitConfigs() {
 	for _, file := range b.options.GitConfigs {
 		queue(file, 0)
 	}
-	for _, git := range b.m.Git {
+	for _, git := range slices.Concat(b.m.Git, b.options.Pointing) {
 		queue(agenttool.Join(git.Path, "config"), 0)
 		queue(agenttool.Join(git.Path, "config.worktree"), 0)
 	}
@@ -344,7 +354,7 @@ func (b *builder) mayRun(file, word string) bool {
 
 func (b *builder) hookSeats() []string {
 	seats := slices.Collect(maps.Keys(b.tops))
-	for _, git := range b.m.Git {
+	for _, git := range slices.Concat(b.m.Git, b.options.Pointing) {
 		seats = append(seats, git.Path)
 		if git.Top != "" {
 			seats = append(seats, git.Top)

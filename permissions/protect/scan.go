@@ -65,7 +65,7 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 	}
 	t.far = b.isFar
 	for _, root := range t.roots {
-		b.watch[root] = true
+		b.watch[root] = !options.Shallow // of a file its directory is a root, which may be one of hooks
 	}
 	w := &walk{builder: b, limit: options.MaxEntries, buf: make([]byte, listBuffer)}
 	b.elsewhere()
@@ -73,6 +73,7 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 	b.m.listed = w.entries
 	b.recall()
 	bounded(ctx, options.MaxTime, b.gitDirs)
+	b.pointing()
 	b.gitConfigs()
 	for _, file := range options.Sealed {
 		b.sealAt(file, Denied)

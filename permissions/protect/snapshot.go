@@ -62,8 +62,9 @@ const (
 type Snap struct {
 	m      *Map
 	states map[string]snapshotEntry
-	looked int    // names looked at
-	buf    []byte // to list directories
+	beside []*Snap // of the places outside the roots
+	looked int     // names looked at
+	buf    []byte  // to list directories
 	// Partial says that there was more than a snapshot looks at.
 	Partial bool
 }
@@ -93,6 +94,11 @@ func Take(m *Map) (*Snap, error) {
 		s.watch(t, dir)
 	}
 	s.buf = nil
+	for _, of := range m.beside {
+		if snap, err := Take(of); err == nil { // else it is gone
+			s.beside = append(s.beside, snap)
+		}
+	}
 	return s, nil
 }
 
@@ -271,6 +277,13 @@ func (s *Snap) Changes() ([]Change, error) {
 		if _, known := s.states[file]; !known {
 			changes = append(changes, Change{file, after.rule, State{}, after.state})
 		}
+	}
+	for _, of := range s.beside {
+		more, err := of.Changes()
+		if err != nil {
+			continue // it is gone
+		}
+		changes = append(changes, more...)
 	}
 	slices.SortFunc(changes, func(a, b Change) int { return cmp.Compare(a.Path, b.Path) })
 	return changes, nil

@@ -64,8 +64,10 @@ type walk struct {
 
 func (w *walk) run(ctx context.Context) {
 	for _, root := range w.tree.roots {
-		w.first = append(w.first, item{path: root, folded: fold(root)})
 		w.m.dirs[fold(root)] = struct{}{}
+		if !w.options.Shallow {
+			w.first = append(w.first, item{path: root, folded: fold(root)})
+		}
 	}
 	for _, queue := range []*[]item{&w.first, &w.later} {
 		for i := 0; i < len(*queue); i++ {

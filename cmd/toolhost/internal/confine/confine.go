@@ -297,12 +297,18 @@ func Recent(names *protect.Cache) func() (*protect.Map, error) {
 // namesPatience is how long a decision waits for the map of the protected names.
 const namesPatience = 30 * time.Second
 
-// Named is the question of [permissions.Policy] about the protected names, for those of a session: as they are now.
+// Named is the question of [permissions.Policy] about the protected names, for those of a session and of what a call writes beside: as they are now.
 func Named(names *protect.Cache) func([]agenttool.Path) (*protect.Map, error) {
-	return func([]agenttool.Path) (*protect.Map, error) {
+	return func(writes []agenttool.Path) (*protect.Map, error) {
 		ctx, cancel := context.WithTimeout(context.Background(), namesPatience)
 		defer cancel()
-		return names.Map(ctx)
+		var outside []string
+		for _, w := range writes {
+			if w.Root == "" && !w.Private && w.Resolved != "" {
+				outside = append(outside, w.Resolved)
+			}
+		}
+		return names.Including(ctx, outside)
 	}
 }
 
