@@ -16,7 +16,10 @@ import (
 const walkLimit = 30 * time.Second
 
 // names are the protected names for one command: all, and less those that it was granted.
-type names struct{ all, granted *protect.Map }
+type names struct {
+	all, granted *protect.Map
+	removed      []string // paths below which it may remove them
+}
 
 // findNames returns the protected names of now.
 func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
@@ -30,7 +33,7 @@ func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 		known, names := append([]string{protect.Fold(path)}, p.Known...), all.Opens(path)
 		return len(names) == 0 || slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(known, name) })
 	})
-	remove := slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return !v.below(path) })
+	remove := slices.DeleteFunc(slices.Clone(p.Remove), func(path string) bool { return v.inRoot(path) && !v.below(path) })
 	reveal := slices.DeleteFunc(slices.Clone(p.Reveal), func(path string) bool {
 		_, secret := all.Secret(path, 0, 0)
 		return !secret && !v.inRoot(path) // to read a directory is not to read every secret that is in it
@@ -42,7 +45,7 @@ func findNames(protected *protect.Cache, v *view, p Profile) (names, error) {
 	}
 	protected.Allow(p.Unseal...)
 	protected.Allow(p.Remove...)
-	return names{all, all.Granted(unseal, reveal).Uncovering(remove)}, nil
+	return names{all, all.Granted(unseal, reveal).Uncovering(remove), remove}, nil
 }
 
 // protect covers names that the command must not write, and files that it must not read.

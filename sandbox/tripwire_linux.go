@@ -107,7 +107,7 @@ func (t *tripwire) changed(report func(Violation), ended bool) {
 	}
 	within := "" // a directory that was reported
 	for _, c := range changes {
-		if t.allowed.change(c.Path) {
+		if t.allowed.change(c.Path) || c.After.Kind == protect.Absent && inAny(t.names.removed, c.Path) {
 			continue
 		}
 		if _, held := t.names.granted.Judge(c.Path); !held {
