@@ -142,7 +142,8 @@ func levelsOf(a attempt) []sandbox.Level {
 // partLevels are the parts of TestEscapes that are no scripts, with the levels that they try.
 func partLevels() map[string][]sandbox.Level {
 	full := []sandbox.Level{sandbox.Full}
-	return map[string][]sandbox.Level{"network": anywhere, "processes": anywhere, "proxy": full, "ghosts": full}
+	return map[string][]sandbox.Level{"network": anywhere, "processes": anywhere, "proxy": full, "ghosts": full,
+		"volumes": anywhere, "terminal": anywhere, "setup": watched}
 }
 
 // testNames are the tests of some directories.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The attackers of attack.c for half an hour (or as many seconds as given) at two accounts and two levels at once. What came
-# of it is in attack.txt:
+# of 420 seconds is in attack.txt:
 #
-#   testdata/escapes/attack.sh > testdata/escapes/attack.txt
+#   testdata/escapes/attack.sh 420 > testdata/escapes/attack.txt
 set -euo pipefail
 seconds=${1:-1800}
 cd "$(dirname "$0")/../../cmd/toolhost"
