@@ -71,7 +71,7 @@ func (c canary) check(t *testing.T, lines []string) {
 	}
 	begun := time.Now()
 	c.runAll(t, runs, batch)
-	c.runAll(t, endless, 1)
+	c.runAll(t, endless[:min(len(endless), 4)], 1) // each is ended by its time
 	t.Logf("%d lines: %d ask, %d name what is outside, %d ran in %v", len(lines), asking, named, len(runs)+len(endless), time.Since(begun).Round(time.Second))
 }
 
@@ -254,7 +254,7 @@ const batch = 40
 func (c canary) runAll(t *testing.T, lines []string, batch int) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	for lines := range slices.Chunk(lines, batch) {
-		if opens, ended := c.run(t, lines, trace); opens == "" && ended {
+		if opens, ended := c.run(t, lines, trace); opens == "" && (ended || batch == 1) {
 			continue
 		}
 		for _, line := range lines {
