@@ -20,6 +20,7 @@ import (
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/permissions"
 	"toolhost/permissions/protect"
 	"toolhost/sandbox"
 )
@@ -506,4 +507,35 @@ func (w *treeWorld) watched(t *testing.T, before *protect.Snap, obeyed []string)
 func plainDir(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
+}
+
+// BenchmarkOneMap is what a decision about a write costs without the map of protected names and with it, which is warm, in a small and a large tree.
+func BenchmarkOneMap(b *testing.B) {
+	for _, files := range []int{200, 20_000} {
+		ws := b.TempDir()
+		w := &treeWorld{}
+		w.gitDir(ws+"/.git", "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../team.cfg\n")
+		for i := range files {
+			w.in(fmt.Sprintf("%s/src/d%d/f%d.go", ws, i/50, i), "")
+		}
+		names := confine.Names(agenttool.Scope{Dir: ws, Roots: []string{ws}}, nil, nil)
+		defer names.Close()
+		facts := agenttool.Facts{
+			Writes:   []agenttool.Path{{Spelling: "src/x.go", Absolute: ws + "/src/x.go", Resolved: ws + "/src/x.go", Root: ws}},
+			Verdicts: agenttool.Verdicts{ReadOnly: agenttool.No, PathsComplete: agenttool.Yes, OpenWorld: agenttool.No, Destructive: agenttool.No},
+		}
+		request := permissions.Request{Tool: "write", Facts: &facts}
+		for name, p := range map[string]permissions.Policy{
+			"without": {Mode: permissions.AcceptEdits, Workspace: ws},
+			"with":    {Mode: permissions.AcceptEdits, Workspace: ws, Names: confine.Named(names)},
+		} {
+			b.Run(fmt.Sprintf("%d files/%s", files, name), func(b *testing.B) {
+				for b.Loop() {
+					if d := p.Decide(request); d.Behavior != agenttool.Allow {
+						b.Fatal(d.Reason.Detail)
+					}
+				}
+			})
+		}
+	}
 }
