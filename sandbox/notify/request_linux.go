@@ -287,7 +287,9 @@ func (r *request) outcome(errno unix.Errno) Outcome {
 		if !r.made {
 			return o
 		}
-		err = unix.Fstat(r.fd, &st)
+		if err = unix.Fstat(r.fd, &st); r.targets[0].instead != nil { // the caller has another file
+			err = unix.Fstatat(r.targets[0].at, r.targets[0].last, &st, unix.AT_SYMLINK_NOFOLLOW)
+		}
 	case "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat":
 		err = unix.Fstatat(r.targets[0].at, r.targets[0].last, &st, unix.AT_SYMLINK_NOFOLLOW)
 	default:
