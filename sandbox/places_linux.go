@@ -58,18 +58,14 @@ func (v *view) places(views []placement, own ...identity) []place {
 // placesPlan tells the holder how to build the places, and that of the caches behind them.
 func placesPlan(places []place, caches *layers, cache identity) enter.Plan {
 	var p enter.Plan
-	for _, at := range places {
-		for _, tree := range at.trees {
-			p.Add(enter.Hold, tree.from.args()...)
-		}
-	}
 	caches.hold(&p, cache)
 	p.Add(enter.Devices, strconv.Itoa(len(places)+1))
 	for i, at := range places {
 		built := enter.BuildPlace(i)
 		in := func(path string) string { return built + path[len(at.dir):] }
 		p.Add(enter.Memory, built, emptyPlace)
-		for _, tree := range at.trees {
+		for _, tree := range at.trees { // what is in two places is held for each
+			p.Add(enter.Hold, tree.from.args()...)
 			p.Add(enter.Place, tree.from.path, in(tree.to), "ro")
 		}
 		for _, root := range at.roots {

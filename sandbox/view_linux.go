@@ -52,6 +52,9 @@ func newView(o Options) (*view, error) {
 			v.show(path)
 		}
 	}
+	if v.isApart(o.Program) { // go starts it for its cache
+		v.show(o.Program)
+	}
 	for _, dir := range o.Show {
 		v.showPrograms(dir)
 	}
