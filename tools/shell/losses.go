@@ -75,9 +75,12 @@ func (l losses) areFiles(i int) bool {
 	}
 	worktree := len(part.Argv) > 2 && part.Argv[0] == "git" && part.Argv[1] == "worktree" // which may lie anywhere
 	for _, w := range l.facts.Writes {
-		outside := !worktree && w.Root == "" && w.Seen == "" && l.madeWith(w.Resolved) == ""
+		if w.By != i+1 {
+			continue
+		}
+		outside := w.Root == "" && w.Seen == "" && !w.Follows && !worktree && l.madeWith(w.Resolved) == "" && !l.isOfRepository(w.Resolved)
 		secret := l.tool.o.Keep.Refuses != nil && l.tool.o.Keep.Refuses(w.Resolved) // covered, and in the way of whoever removes it
-		if w.By == i+1 && (outside || w.Private || secret) {
+		if outside || w.Private || secret {
 			return false
 		}
 	}
@@ -91,6 +94,12 @@ func (l losses) areFiles(i int) bool {
 	default:
 		return program.OfFiles(name)
 	}
+}
+
+// isOfRepository reports whether a path is in the git directory of the repository that the directory of the command is a part of.
+func (l losses) isOfRepository(path string) bool {
+	of, ok := protect.CheckoutOf(l.facts.Dir.Resolved, "")
+	return ok && agenttool.Within(of.Common, path)
 }
 
 // restorable are the verbs of git that change nothing but the work tree, the index and references of the repository they run in.

@@ -293,3 +293,20 @@ func write(t *testing.T, path, content string) {
 		t.Fatal(err)
 	}
 }
+
+// TestLossesAboveTheWorkspace: where the workspace is a part of a work tree, git's files above it are the repository's own.
+func TestLossesAboveTheWorkspace(t *testing.T) {
+	top := t.TempDir()
+	git(t, top, "init", "-q")
+	write(t, filepath.Join(top, "service/x"), "x")
+	git(t, top, "add", ".")
+	git(t, top, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "one")
+	b := newBenchIn(t, filepath.Join(top, "service"), Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir()}}})
+	for command, want := range map[string]bool{
+		"git checkout -q -b work && git switch -q - && git branch -D work": true, "git reset -q --hard": true, "rm " + top + "/other": false,
+	} {
+		if got := copies(t, b, command); got != want {
+			t.Errorf("%s: copied %v, want %v", command, got, want)
+		}
+	}
+}
