@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -347,4 +348,49 @@ func TestNotKept(t *testing.T) {
 		t.Error("a user waived it, and it fails:", err)
 	}
 	step.End(true)
+}
+
+// TestGitLosesIt: a file of which git has the content is back even if the same call took git's objects away or put others in their place.
+func TestGitLosesIt(t *testing.T) {
+	for name, hide := range map[string]func(a announcer, dir string){
+		"moved":    func(a announcer, dir string) { a.rename(dir+"/.git/objects", dir+"/elsewhere") },
+		"replaced": func(_ announcer, dir string) { git(t, dir, "replace", "HEAD:kept", "HEAD:liar") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := realTemp(t)
+			git(t, dir, "init", "-q")
+			for file, text := range map[string]string{"kept": "mine\n", "liar": "evil\n"} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Chtimes(filepath.Join(dir, file), time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			git(t, dir, "add", ".")
+			git(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one")
+			store := &Store{Dir: filepath.Join(realTemp(t), "store")}
+			call := store.Call("one")
+			a := announcer{t, call}
+			hide(a, dir)
+			a.remove(dir + "/kept")
+			if err := call.Close(); err != nil {
+				t.Fatal(err)
+			}
+			report, err := store.PutBack(t.Context(), "one")
+			if err != nil || len(report.Problems) > 0 {
+				t.Errorf("%v %v", report.Problems, err)
+			}
+			if text, _ := os.ReadFile(dir + "/kept"); string(text) != "mine\n" {
+				t.Errorf("put back as %q", text)
+			}
+		})
+	}
+}
+
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
+		t.Fatalf("git %v: %v %s", args, err, out)
+	}
 }

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool/count"
+	"toolhost/tools/shell/neutral"
 )
 
 // Report says what putting back a call has done.
@@ -85,15 +86,23 @@ func (s *Store) PutBack(ctx context.Context, id string) (Report, error) {
 	}
 	u := &undo{ctx: ctx, dir: dir, record: s.Call(as), named: map[inode]string{}}
 	report := Report{As: as}
-	for _, e := range slices.Backward(entries) {
-		if ctx.Err() != nil {
-			return report, context.Cause(ctx)
+	slices.Reverse(entries)
+	for progress := true; progress && len(entries) > 0; { // what git has may be back only when an earlier change is undone
+		var failed []entry
+		report.Problems = nil
+		for _, e := range entries {
+			if ctx.Err() != nil {
+				return report, context.Cause(ctx)
+			}
+			if err := u.put(e); err != nil {
+				report.Problems = append(report.Problems, fmt.Sprintf("%s: %v", e.Path, err))
+				failed = append(failed, e)
+				continue
+			}
+			report.Changes++
 		}
-		if err := u.put(e); err != nil {
-			report.Problems = append(report.Problems, fmt.Sprintf("%s: %v", e.Path, err))
-			continue
-		}
-		report.Changes++
+		progress = len(failed) < len(entries)
+		entries = failed
 	}
 	for _, e := range u.dirs {
 		if dir, base, err := parentOf(string(e.Path)); err == nil {
@@ -375,7 +384,8 @@ func (u *undo) content(was *state) (*os.File, error) {
 	if was.Object == "" {
 		return os.Open(filepath.Join(u.dir, was.Content))
 	}
-	plain := exec.CommandContext(u.ctx, "git", "-C", string(was.Top), "cat-file", "blob", was.Object)
+	plain := exec.CommandContext(u.ctx, "git", "--no-replace-objects", "-C", string(was.Top), "cat-file", "blob", was.Object)
+	plain.Env = append(os.Environ(), neutral.Closed()...) // the repository may name a program to fetch with
 	f, err := os.CreateTemp(u.dir, "object-*")
 	if err != nil {
 		return nil, err
