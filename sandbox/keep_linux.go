@@ -2,6 +2,9 @@ package sandbox
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,16 +40,25 @@ func (k *keeping) losing(a notify.Attempt) (settle func(notify.Outcome), verdict
 		return k.makes(a.Targets[1]), notify.Allow
 	case "open", "openat", "creat":
 		switch mode := first.Mode(); {
+		case mode == 0 && !first.Absent(): // what comes there is not kept yet
+			return nil, notify.Again
 		case mode == 0:
 			return k.makes(first), notify.Allow
+		case a.Flags&(unix.O_CREAT|unix.O_EXCL) == unix.O_CREAT|unix.O_EXCL:
+			return nil, notify.Allow // it fails
 		case mode&unix.S_IFMT != unix.S_IFREG, !changesContent(a.Flags):
 			return nil, notify.Allow
 		}
 	}
 	step := k.keeper.Begin()
-	if err := announce(step, a); err != nil {
+	err := announce(step, a)
+	if err == errChanged {
 		step.End(false)
-		if !k.lets() {
+		return nil, notify.Again
+	}
+	if err != nil {
+		step.End(false)
+		if !k.lets() && !k.packs(a) {
 			return nil, k.refuse(a, err)
 		}
 		step = k.keeper.Begin()
@@ -73,11 +85,11 @@ func announce(step KeepStep, a notify.Attempt) error {
 	first := a.Targets[0]
 	switch a.Call {
 	case "open", "openat", "creat", "truncate":
+		if first.Mode() == 0 {
+			return errChanged
+		}
 		return tell(first, step.Overwriting)
 	case "unlink", "unlinkat", "rmdir":
-		if isGitObject(first.Path) && strings.HasPrefix(a.Program(), "git") {
-			return nil // git packs its objects anew
-		}
 		return tell(first, step.Removing)
 	case "rename", "renameat", "renameat2":
 		to := a.Targets[1]
@@ -111,6 +123,28 @@ func tell(t notify.Target, announce func(path string, place int) error) error {
 		return err
 	}
 	return announce(strings.TrimSuffix(t.Path, " (deleted)"), place)
+}
+
+// errChanged means that the file of a call is gone, and another one may come in its place.
+var errChanged = errors.New("the name changed meanwhile")
+
+// packs reports whether git removes one of its own objects: it packs them anew, and does so where they cannot be kept, too. The program is
+// one that no command writes.
+func (k *keeping) packs(a notify.Attempt) bool {
+	if !slices.Contains([]string{"unlink", "unlinkat"}, a.Call) || !isGitObject(a.Targets[0].Path) {
+		return false
+	}
+	exe := fmt.Sprintf("/proc/%d/exe", a.PID)
+	path, err := os.Readlink(exe)
+	if err != nil || k.in.has(path) || filepath.Base(path) != "git" {
+		return false
+	}
+	runs, err := os.Stat(exe)
+	if err != nil {
+		return false
+	}
+	host, err := os.Lstat(path) // a file of that name in the session's own /tmp is another one
+	return err == nil && os.SameFile(runs, host)
 }
 
 // isGitObject reports whether a path is one of the objects of a repository.

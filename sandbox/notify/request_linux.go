@@ -169,6 +169,8 @@ func (r *request) once() unix.Errno {
 		switch {
 		case verdict == Pause:
 			return r.pause(a, unix.EPERM)
+		case verdict == Again:
+			return again
 		case verdict != Allow:
 			return unix.Errno(verdict)
 		case told != nil:

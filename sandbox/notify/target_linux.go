@@ -88,6 +88,9 @@ func (t *target) mode() uint32 {
 // Mode is the type and mode of the file, of a link itself if it is one; 0 if there is none.
 func (t Target) Mode() uint32 { return t.t.mode() }
 
+// Absent reports whether nothing had the name when it was resolved: an open that makes a file there opens no other one.
+func (t Target) Absent() bool { return t.t.absent }
+
 // Links is how many names the file has; of a directory it is none.
 func (t Target) Links() uint64 {
 	fd, err := t.t.object()
