@@ -17,7 +17,7 @@ var places = []form{
 	{kind: "authorization", literals: []string{"Bearer ", "bearer ", "Bearer%20"}, find: bearer},
 	{kind: KindMember, literals: members, find: member},
 	{kind: "assignment", literals: assignments(), find: assignment},
-	{kind: KindMember, literals: settingNames, find: setting, quick: setsValue},
+	{kind: "assignment", literals: settingNames, find: setting, quick: setsValue},
 	{kind: KindMember, literals: []string{":5432:", ":*:*:"}, find: pgpass},
 	{kind: KindMember, literals: []string{"identified by '"}, find: identified},
 	{kind: "assignment", literals: []string{"password=", "passwd=", "_token=", "_secret=", "_key="}, find: parameter},
@@ -28,7 +28,7 @@ var members = []string{
 	`assword"`, `asswd"`, `phrase"`, `ecret"`, `ecretKey"`, `rivateKey"`, `_key"`, `Key"`, `-key"`, `apikey"`, `oken"`, `uthorization"`, `ssword\"`, `ecret\"`, `oken\"`, `ey\"`,
 }
 
-// KindMember is a secret that stands in a member or a setting with a secret-looking name.
+// KindMember is a secret that stands in a member with a secret-looking name.
 const KindMember = "member"
 
 // hints are literals that make a record be searched thoroughly: escapes that may hide the literal of a form.
