@@ -22,7 +22,6 @@
 package keep
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -33,6 +32,8 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/json"
 )
 
 // Store is a directory with what calls have replaced. Its methods may be called from several goroutines.

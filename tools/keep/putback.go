@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool/count"
+	"toolhost/agenttool/json"
 	"toolhost/tools/shell/neutral"
 )
 
