@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -157,4 +158,90 @@ func copies(t *testing.T, dir string) bool {
 	out, err := exec.Command("cp", "--reflink=always", dir+"/large", dir+"/cloned").CombinedOutput()
 	_ = os.Remove(dir + "/cloned")
 	return err != nil && len(out) > 0
+}
+
+// TestUndoObjects: git's objects are kept whoever removes them, also a program that has git's name.
+func TestUndoObjects(t *testing.T) {
+	t.Parallel()
+	needs(t, "git")
+	r := newRig(t)
+	for row, level := range watched {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			byTurns(t, row, func(t *testing.T, who account) {
+				a := r.approvalsArena(t, who, level)
+				const made = `git init -q; echo f > f; git add f; git -c user.name=a -c user.email=a@example.com commit -qm one; cp "$(which rm)" gitrm`
+				if out, code := a.said(a.command("bash", "-ec", made)); code != 0 {
+					t.Fatalf("the repositories: %s", out)
+				}
+				const check = "find . -type f -path '*/objects/*' | sort | xargs sha256sum; git fsck --full"
+				before, code := a.said(a.command("bash", "-ec", check))
+				if code != 0 {
+					t.Fatal(before)
+				}
+				h := a.serving(true, "--mode", "sandboxed", "--allow", "Shell").confinedBy()
+				for _, command := range []string{
+					"./gitrm -rf .git/objects", "cp gitrm $TMPDIR/git && $TMPDIR/git -rf .git/objects", "git repack -qad && git prune-packed",
+				} {
+					reply := h.shell(command).result()
+					if after, _ := a.said(a.command("bash", "-c", check)); after == before {
+						t.Errorf("%s: it removes nothing: %s", command, reply.says())
+					}
+					if out, code := a.said(a.command(a.toolhost, "undo", reply.Invocation.InvocationID)); code != 0 {
+						t.Errorf("%s: undo: %s", command, out)
+					}
+					if after, _ := a.said(a.command("bash", "-c", check)); after != before {
+						t.Errorf("%s: after undo it is\n%s\nand was\n%s", command, after, before)
+					}
+				}
+				h.close()
+			})
+		})
+	}
+}
+
+// TestUndoOfRaces: a thread opens a name for writing while another one gives it to one file after the other. Each is kept before it is cut.
+func TestUndoOfRaces(t *testing.T) {
+	t.Parallel()
+	needs(t, "python3")
+	a := approvals(t)
+	for i := range 40 {
+		a.write("ws/d/v"+strconv.Itoa(i), "mine\n")
+	}
+	a.write("ws/race.py", `import os, threading, time
+end = time.time() + 2
+def opener():
+    while time.time() < end:
+        try: os.close(os.open("x", os.O_WRONLY | os.O_TRUNC))
+        except OSError: pass
+threads = [threading.Thread(target=opener) for _ in range(3)]
+for t in threads: t.start()
+while time.time() < end:
+    for i in range(40):
+        try:
+            os.rename("d/v%d" % i, "x")
+            os.rename("x", "d/v%d" % i)
+        except OSError: pass
+for t in threads: t.join()
+`)
+	h := a.serving(true, "--mode", "sandboxed").confinedBy()
+	reply := h.shell("python3 race.py").worked()
+	cut := 0
+	for i := range 40 {
+		if a.read("ws/d/v"+strconv.Itoa(i)) == "" {
+			cut++
+		}
+	}
+	if cut == 0 {
+		t.Skip("no open met a file")
+	}
+	if out, code := a.said(a.command(a.toolhost, "undo", reply.Invocation.InvocationID)); code != 0 {
+		t.Errorf("undo: %s", out)
+	}
+	for i := range 40 {
+		if got := a.read("ws/d/v" + strconv.Itoa(i)); got != "mine\n" {
+			t.Errorf("v%d is %q", i, got)
+		}
+	}
+	h.close()
 }
