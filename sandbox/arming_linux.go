@@ -20,9 +20,9 @@ import (
 // writing. It holds wherever a command writes: a pointer may lead git into a scratch, too. A git directory keeps this when it moves: its names count, and
 // not its place.
 type arming struct {
-	judged protect.Judged
-	free   func(path string) bool // the user has named the path, or opened it
-	*staging
+	judged   protect.Judged
+	free     func(path string) bool // the user has named the path, or opened it
+	*staging                        // of the session; nil: there is none
 
 	mu     sync.Mutex
 	asides map[string]*protect.Aside // of git directories, by the paths that they had

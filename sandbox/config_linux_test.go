@@ -58,7 +58,8 @@ func TestConfigIsAView(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r = b.runProfile(t, Profile{Access: Workspace, Write: []string{filepath.Join(b.home, ".npmrc")}, Reveal: []string{filepath.Join(b.home, ".npmrc")}}, `echo new=1 >> ~/.npmrc; tail -1 ~/.npmrc`)
+			npmrc := []string{filepath.Join(b.home, ".npmrc")} // it is protected, too: a decision that lends it has asked
+			r = b.runProfile(t, Profile{Access: Workspace, Write: npmrc, Unseal: npmrc, Reveal: npmrc}, `echo new=1 >> ~/.npmrc; tail -1 ~/.npmrc`)
 			if after, _ := os.ReadFile(filepath.Join(b.home, ".npmrc")); r.out != "new=1" || string(after) != string(before)+"new=1\n" {
 				t.Errorf("what was lent for writing: %q, %v: %q", r.out, r.err, after)
 			}

@@ -206,9 +206,12 @@ func (s *staged) complete() bool {
 	return true
 }
 
+// empty reports whether there are none, as in no staging.
+func (g *staging) empty() bool { return g == nil || !g.some.Load() }
+
 // ready reports whether a part can come into place.
 func (g *staging) ready() bool {
-	if !g.some.Load() {
+	if g.empty() {
 		return false
 	}
 	g.mu.Lock()
@@ -218,6 +221,9 @@ func (g *staging) ready() bool {
 
 // settle has the parts come into place that can. The session's names are locked for writing.
 func (g *staging) settle() {
+	if g.empty() {
+		return
+	}
 	g.settleThose(func(s *staged) bool {
 		if s.complete() {
 			return true
@@ -232,14 +238,14 @@ func (g *staging) settle() {
 
 // settleIn does so with those in a directory, whether they are complete or not.
 func (g *staging) settleIn(dir string) {
-	if g.some.Load() {
+	if !g.empty() {
 		g.settleThose(func(s *staged) bool { return agenttool.Within(dir, s.path) })
 	}
 }
 
 // settleAt does so with the parts that have some names, and reports whether there were any.
 func (g *staging) settleAt(parts ...part) bool {
-	if !g.some.Load() {
+	if g.empty() {
 		return false
 	}
 	return g.settleThose(func(s *staged) bool {
