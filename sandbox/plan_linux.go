@@ -184,7 +184,7 @@ func (p *plan) placements(views []placement) []placement {
 	covered := func(path string) bool { return s.view.covered(path) || inAny(apart, path) }
 	places := []placement{{from: s.dirs.tmp, to: "/tmp", readOnly: readOnly}, {from: s.dirs.varTmp, to: "/var/tmp", readOnly: readOnly}}
 	for _, dir := range s.view.emptied {
-		if !inAny(apart, dir) {
+		if !inAny(apart, dir) || agenttool.Within("/var/tmp", dir) { // the session's own /var/tmp covers /var
 			places = append(places, placement{to: dir, memory: true})
 		}
 	}

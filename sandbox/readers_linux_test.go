@@ -67,23 +67,30 @@ func TestReadersSeeTheSystem(t *testing.T) {
 // TestReadersInAHomeElsewhere: where the home lies in a directory that readers do not see, they see the rest of a root's repository in it, and the
 // program that go starts for its cache, as commands that write do.
 func TestReadersInAHomeElsewhere(t *testing.T) {
-	top, err := os.MkdirTemp("/srv", "toolhost-test-")
-	if err != nil {
-		t.Skipf("a directory in /srv is needed: %v", err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(top) })
-	if err := os.Chmod(top, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	plantIn(t, top, "home/mono/root/file", "home/mono/beside", "bin/program")
-	b := newBench(t, func(o *Options) {
-		o.Roots, o.Beside, o.Home = append(o.Roots, top+"/home/mono/root"), []string{top + "/home/mono"}, top+"/home"
-		o.Readable, o.Program = []string{"/usr", "/bin", "/lib", "/lib64", "/lib32", "/libx32"}, top+"/bin/program"
-	})
-	for _, access := range []Access{ReadOnly, Workspace} {
-		for _, name := range []string{"home/mono/root/file", "home/mono/beside", "bin/program"} {
-			if r := b.run(t, access, "cat "+top+"/"+name); r.exit != 0 || r.err != nil {
-				t.Errorf("%s: %s: %v, %s", access, name, r.err, r.out)
+	for _, in := range []string{"/srv", "/var/tmp", "/tmp"} {
+		top, err := os.MkdirTemp(in, "toolhost-test-")
+		if err != nil {
+			t.Logf("no home in %s is tried: %v", in, err)
+			continue
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(top) })
+		if err := os.Chmod(top, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		plantIn(t, top, "home/mono/root/file", "home/mono/beside", "bin/program")
+		b := newBench(t, func(o *Options) {
+			o.Roots, o.Beside, o.Home = append(o.Roots, top+"/home/mono/root"), []string{top + "/home/mono"}, top+"/home"
+			o.Readable, o.Program = []string{"/usr", "/bin", "/lib", "/lib64", "/lib32", "/libx32"}, top+"/bin/program"
+		})
+		names := []string{"home/mono/root/file", "home/mono/beside"}
+		if in == "/srv" { // commands have directories of their own in the others
+			names = append(names, "bin/program")
+		}
+		for _, access := range []Access{ReadOnly, Workspace} {
+			for _, name := range names {
+				if r := b.run(t, access, "cat "+top+"/"+name); r.exit != 0 || r.err != nil {
+					t.Errorf("%s: %s/%s: %v, %s", access, top, name, r.err, r.out)
+				}
 			}
 		}
 	}
