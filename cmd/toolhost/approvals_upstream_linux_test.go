@@ -49,7 +49,7 @@ func TestFetchFromUpstream(t *testing.T) {
 		}
 	}
 	unasked("git fetch -q cloned", "git pull -q --ff-only cloned main", "git ls-remote --heads cloned")
-	rejected("git fetch -q evil", "git fetch -q evil secret && git show FETCH_HEAD", "git fetch -q linked", "git fetch -q objects", "git push -q cloned main:other",
+	rejected("git fetch -q evil", "git fetch -q evil secret && git log --oneline FETCH_HEAD", "git fetch -q linked", "git fetch -q objects", "git push -q cloned main:other",
 		"git fetch -q "+a.path("home/private"))
 	m := h.shell("git fetch -q origin")
 	p := h.prompt("git fetch -q origin", 1)
