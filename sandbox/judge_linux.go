@@ -116,6 +116,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 		rule, held := j.holds(a.Call, path)
 		if !held && slices.Contains(moves, a.Call) && !j.mayRemove(a.Call, path) && !occupied(a.Call, path) {
 			rule, held = j.names.Pinned(path)
+			held = held && !j.shut(path)
 		}
 		switch {
 		case held && notesUpstreams(a):
@@ -142,6 +143,7 @@ func (j *judge) attempt(a notify.Attempt) notify.Verdict {
 // holds returns the rule that protects a path from a call, if one does. A name that a user has opened to the command is not held.
 func (j *judge) holds(call, path string) (rule protect.Rule, held bool) {
 	rule, held = j.names.Judge(path)
+	held = held && !j.shut(path)
 	for _, git := range j.gits {
 		if !held && !approvedIn(git, path, j.approved) {
 			rule, held = protect.GitHolds(git, path)
@@ -153,6 +155,13 @@ func (j *judge) holds(call, path string) (rule protect.Rule, held bool) {
 		held = !open
 	}
 	return rule, held
+}
+
+// shut reports whether a path lies outside the roots where nothing is open for writing. It is refused like all its neighbours, see outside: that
+// its name is a protected one changes nothing, and is nothing to ask about.
+func (j *judge) shut(path string) bool {
+	lent := slices.ContainsFunc(j.loans, func(l loan) bool { return agenttool.Within(l.first, path) })
+	return !lent && !inAny(j.names.Roots, path) && !j.within(path) && !j.opening.within(path)
 }
 
 // mayRemove reports whether a call takes away a name that the decision showed as destroyed, or one below it: nothing comes in its place.
