@@ -41,6 +41,7 @@ type Decision struct {
 	ExpiresAt              string            `json:"expires_at,omitempty"`
 	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
 	Protected              Protected         `json:"-"`                // of a decision that asks: what a yes opens
+	Failure                error             `json:"-"`                // of one that denies: a shortage kept it from being made, and the call fails with this
 	Extra                  Extra             `json:",embed"`
 }
 

@@ -62,6 +62,9 @@ func (a *approval) permissionDecisionHooks(ctx context.Context, d agenttool.Deci
 }
 
 func denied(d agenttool.Decision) error {
+	if d.Failure != nil {
+		return d.Failure
+	}
 	kind, message := d.Reason.Type, d.Reason.Detail
 	if kind == "subcommand_results" || kind == "policy" { // which a rule decided
 		kind = "rule"

@@ -38,7 +38,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 	v.reads, v.dir = r.Facts.Reads, r.Facts.Dir
 	d := agenttool.Decision{
 		SchemaVersion: agenttool.SchemaVersion, Mode: string(p.Mode), Behavior: v.behavior, BlockedPath: v.path, Grants: v.grants,
-		Reason: &agenttool.DecisionReason{Type: v.kind, Detail: v.why},
+		Reason: &agenttool.DecisionReason{Type: v.kind, Detail: v.why}, Failure: v.failure,
 	}
 	for _, rule := range v.rules {
 		if !slices.Contains(d.RuleRefs, rule.Ref()) {
@@ -130,13 +130,21 @@ func (p Policy) verdict(r Request) verdict {
 }
 
 // exposed is the verdict of a call that could change names which the map does not know, or of a command that could use what the sandbox cannot
-// cover, whatever rules allow it.
+// cover, whatever rules allow it. A machine that is short of something denies: the same call is decided once there is room again.
 func (p Policy) exposed(r Request) (verdict, bool) {
 	confined := r.RunsCode && p.Confines
-	if p.Mode == Bypass || !confined && len(r.Facts.Writes) == 0 {
+	if len(r.Facts.Writes) == 0 && (!confined || p.Mode == Bypass) {
 		return verdict{}, false
 	}
 	m, err := p.names()
+	if e := agenttool.SystemFailure("the protected names could not be found", err); agenttool.IsShortage(err) {
+		v := because(agenttool.Deny, kindSafety, e.Message)
+		v.failure = e
+		return v, true
+	}
+	if p.Mode == Bypass {
+		return verdict{}, false
+	}
 	why := ""
 	switch {
 	case err != nil:

@@ -117,6 +117,7 @@ type verdict struct {
 	proved   bool             // the classifier proved that the command only reads
 	reads    []agenttool.Path // of the call
 	dir      *agenttool.Path  // where it starts
+	failure  error            // a shortage: nothing was decided, and the call fails with it
 	covered  []int            // of each part, the number of the rule that covers it; -1: none, but it only reads; -2: none
 }
 

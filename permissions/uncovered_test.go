@@ -2,7 +2,9 @@ package permissions
 
 import (
 	"errors"
+	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"toolhost/agenttool"
@@ -60,6 +62,7 @@ func TestUnknownNames(t *testing.T) {
 	blind := gaps(protect.Gap{Path: "/ws/deep", Reason: "not looked into", Bound: true, Blind: true})
 	mounts := gaps(protect.Gap{Path: "/ws/x", Reason: "not mounted over", Bound: true})
 	foreign := gaps(protect.Gap{Path: "/ws/x", Reason: "of another user", Blind: true})
+	short := func([]agenttool.Path) (*protect.Map, error) { return nil, fmt.Errorf("open root: %w", syscall.EMFILE) }
 	for _, tt := range []struct {
 		name  string
 		mode  Mode
@@ -73,6 +76,9 @@ func TestUnknownNames(t *testing.T) {
 		{"a command", Sandboxed, blind, true, agenttool.Ask, "/ws/deep"},
 		{"no map", AcceptEdits, unreadable, false, agenttool.Ask, "the root is gone"},
 		{"no map for a command", Sandboxed, unreadable, true, agenttool.Ask, "the root is gone"},
+		{"a shortage", AcceptEdits, short, false, agenttool.Deny, "too many open files"},
+		{"a shortage in a command", Sandboxed, short, true, agenttool.Deny, "too many open files"},
+		{"a shortage, bypass", Bypass, short, false, agenttool.Deny, "too many open files"},
 		{"an edit beside what is not mounted over", AcceptEdits, mounts, false, agenttool.Allow, ""},
 		{"an edit beside what is another user's", AcceptEdits, foreign, false, agenttool.Allow, ""},
 		{"complete", AcceptEdits, gaps(), false, agenttool.Allow, ""},
@@ -90,6 +96,9 @@ func TestUnknownNames(t *testing.T) {
 			d := p.Decide(Request{Tool: "write", RunsCode: tt.runs, Facts: &f})
 			if d.Behavior != tt.want || !strings.Contains(d.Reason.Detail, tt.says) {
 				t.Errorf("%s: %s", d.Behavior, d.Reason.Detail)
+			}
+			if agenttool.IsShortage(d.Failure) != strings.HasPrefix(tt.name, "a shortage") {
+				t.Errorf("it fails with %v", d.Failure)
 			}
 		})
 	}

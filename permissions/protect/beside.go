@@ -45,11 +45,12 @@ func (c *Cache) Including(ctx context.Context, places []string) (*Map, error) {
 	c.outside.Lock()
 	defer c.outside.Unlock()
 	var maps []*Map
-	for _, dir := range dirs {
-		maps = append(maps, c.mapBeside(ctx, m, dir, false))
-	}
-	for _, dir := range shallow {
-		maps = append(maps, c.mapBeside(ctx, m, dir, true))
+	for i, dir := range slices.Concat(dirs, shallow) {
+		of, err := c.mapBeside(ctx, m, dir, i >= len(dirs))
+		if err != nil {
+			return nil, err
+		}
+		maps = append(maps, of)
 	}
 	var repositories []GitDir
 	for _, of := range maps {
@@ -91,8 +92,9 @@ func (c *Cache) placesBeside(m *Map, places []string) (dirs, shallow []string) {
 	return Outermost(dirs), shallow
 }
 
-// mapBeside returns the map of one directory. A directory that cannot be looked at has one that says so.
-func (c *Cache) mapBeside(ctx context.Context, of *Map, dir string, shallow bool) *Map {
+// mapBeside returns the map of one directory. A directory that cannot be looked at has one that says so. It fails if the machine is short of
+// something.
+func (c *Cache) mapBeside(ctx context.Context, of *Map, dir string, shallow bool) (*Map, error) {
 	key := dir
 	if shallow {
 		key += "/"
@@ -101,14 +103,17 @@ func (c *Cache) mapBeside(ctx context.Context, of *Map, dir string, shallow bool
 	wanted, options := c.wanted, c.options
 	c.mu.Unlock()
 	if known, ok := c.beside.maps[key]; ok && known.serves == wanted && time.Since(known.begun) < c.age && known.m.current() {
-		return known.m
+		return known.m, nil
 	}
 	options.Roots, options.Shallow, options.ReadDeny, options.Sealed = []string{dir}, shallow, nil, nil
 	options.Pointing = slices.Concat(of.Git, around(dir))
 	begun := time.Now()
 	m, err := Scan(ctx, options)
+	if agenttool.IsShortage(err) {
+		return nil, err
+	}
 	if err != nil {
-		return &Map{Roots: []string{dir}, inner: []string{dir}, blind: true, deny: of.deny, Partial: []Gap{{Path: dir, Reason: "not looked into: " + err.Error(), Bound: true, Blind: true}}}
+		return &Map{Roots: []string{dir}, inner: []string{dir}, blind: true, deny: of.deny, Partial: []Gap{{Path: dir, Reason: "not looked into: " + err.Error(), Bound: true, Blind: true}}}, nil
 	}
 	if c.beside.maps == nil {
 		c.beside.maps = make(map[string]besideMap)
@@ -119,7 +124,7 @@ func (c *Cache) mapBeside(ctx context.Context, of *Map, dir string, shallow bool
 		c.beside.order = c.beside.order[1:]
 	}
 	c.beside.maps[key] = besideMap{m, wanted, begun}
-	return m
+	return m, nil
 }
 
 // pointsFrom notes repositories outside the roots, and reports whether there are new ones: what they point to in the roots is looked for again.

@@ -149,7 +149,10 @@ func (w *walk) holds(file string, c child, dir int, content contents) bool {
 			return true
 		}
 		fd, err := unix.Openat(dir, c.name, headFlags, 0)
-		now.holds = content.of(fd, err)
+		now.holds = content.of(fd, w.tree.noted(err))
+		if err != nil && w.tree.short != nil {
+			return true // and the walk fails: this is not remembered
+		}
 	}
 	if w.held.heads == nil {
 		w.held.heads = map[string]head{}

@@ -216,10 +216,7 @@ func (b *builder) identify(file string, rule Rule, stat *unix.Stat_t) {
 	} else {
 		fd, err = unix.Open(file, flags, 0)
 	}
-	if err != nil {
-		if agenttool.IsShortage(err) {
-			b.gap(file, "its files are not known under other names: "+err.Error())
-		}
+	if b.tree.noted(err) != nil {
 		return
 	}
 	in := inside{b, rule, max(b.inside-insideEntries, 0)}
@@ -257,7 +254,7 @@ func (in inside) files(fd, depth int) (all bool) {
 		if sub, err := unix.Openat(fd, name, flags, 0); err == nil {
 			all = in.files(sub, depth-1)
 		} else {
-			all = !agenttool.IsShortage(err)
+			_ = in.tree.noted(err)
 		}
 		return all
 	})

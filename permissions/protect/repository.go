@@ -189,7 +189,7 @@ func (b *builder) names(dir string, most int) (found []child, more bool, err err
 	} else {
 		fd, err = unix.Open(dir, flags, 0)
 	}
-	if err != nil {
+	if b.tree.noted(err) != nil {
 		return nil, false, err
 	}
 	defer unix.Close(fd)

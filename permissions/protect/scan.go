@@ -90,6 +90,9 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	if t.short != nil {
+		return nil, t.short
+	}
 	session.note(b.m)
 	return b.m, nil
 }

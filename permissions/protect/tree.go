@@ -18,6 +18,15 @@ type tree struct {
 	roots []string // absolute, clean; none lies in another
 	fds   []int
 	far   func(file string) bool // whether a lookup outside the roots may wait for another machine; nil: none does
+	short error                  // the first shortage of the machine: what could not be opened for it is no answer
+}
+
+// noted remembers an error that is a shortage, and returns it.
+func (t *tree) noted(err error) error {
+	if err != nil && t.short == nil && agenttool.IsShortage(err) {
+		t.short = err
+	}
+	return err
 }
 
 // openTree opens the roots. A root that is missing, no directory, relative or reached through a link is an error.
@@ -89,8 +98,9 @@ func (t *tree) open(file string, flags int) (int, error) {
 	if i < 0 {
 		return -1, unix.EXDEV
 	}
-	return openBeneath(t.fds[i], below(t.roots[i], file),
+	fd, err := openBeneath(t.fds[i], below(t.roots[i], file),
 		flags|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC)
+	return fd, t.noted(err)
 }
 
 // openStepwise is openBeneath for kernels that cannot do it in one call: each component by itself, no links.
@@ -167,7 +177,7 @@ func (t *tree) read(file string, limit int) ([]byte, error) {
 	} else {
 		fd, err = unix.Open(file, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	}
-	if err != nil {
+	if t.noted(err) != nil {
 		return nil, err
 	}
 	return readRegular(fd, limit)
