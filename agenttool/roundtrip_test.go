@@ -60,7 +60,9 @@ func fill(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i))
+			if v.Type().Field(i).Tag.Get("json") != "-" { // else it is no part of the record
+				fill(v.Field(i))
+			}
 		}
 	}
 }
@@ -114,7 +116,7 @@ func TestRoundTripKeepsUnknownFields(t *testing.T) {
 				inv.ModelInput = json.RawMessage(`{"in":1}`)
 			}
 			want := decode(t, encode(t, object))
-			fields := slices.DeleteFunc(reflect.VisibleFields(typ), func(f reflect.StructField) bool { return f.Anonymous })
+			fields := slices.DeleteFunc(reflect.VisibleFields(typ), func(f reflect.StructField) bool { return f.Anonymous || f.Tag.Get("json") == "-" })
 			if known := len(want.(map[string]any)); known < len(fields)-2 {
 				t.Fatalf("%d of %d fields were written", known, len(fields))
 			}
