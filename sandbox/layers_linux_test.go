@@ -222,7 +222,8 @@ func TestLentAboveToolsOwn(t *testing.T) {
 		o.UserCaches = []UserCache{{Name: "go-sumdb", Dir: filepath.Join(o.Home, "go/pkg/sumdb"), Linked: true}}
 	})
 	program := filepath.Join(b.home, "go/bin/x")
-	r := b.runProfile(t, Profile{Access: Workspace, Write: []string{filepath.Dir(program)}, Real: []string{filepath.Dir(program)}}, `mkdir -p ~/go/bin && echo x > ~/go/bin/x && echo made`)
+	r := b.runProfile(t, Profile{Access: Workspace, Write: []string{filepath.Dir(program)}, Unseal: []string{filepath.Dir(program)}, Real: []string{filepath.Dir(program)}},
+		`mkdir -p ~/go/bin && echo x > ~/go/bin/x && echo made`)
 	if _, err := os.Stat(program); r.out != "made" || err != nil {
 		t.Errorf("%q, %v, %v", r.out, r.err, err)
 	}

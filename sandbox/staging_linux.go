@@ -303,7 +303,8 @@ func (g *staging) put(s *staged) {
 		return
 	}
 	mode, like := now.Mode, memory
-	if memory.Mode&0o7777 != s.was.Mode&0o7777 {
+	changed := memory.Mode&0o7777 != s.was.Mode&0o7777 // through the file in memory
+	if changed {
 		mode = memory.Mode
 	}
 	if like.Gid = now.Gid; now.Mtim != s.was.Mtim {
@@ -311,13 +312,28 @@ func (g *staging) put(s *staged) {
 	}
 	s.text = content
 	if s.leased < 0 {
-		_ = protect.Replace(s.dir, s.name, text, mode&0o7777, &like) // else it stays as it is, as on a full disk
+		s.replace(text, mode, &like, changed)
 		return
 	}
 	_ = unix.Ftruncate(s.leased, 0) // the beginning of a harmless text is harmless
 	if _, err := unix.Pwrite(s.leased, text, 0); err == nil {
 		_ = unix.UtimesNanoAt(unix.AT_FDCWD, procFD(s.leased), []unix.Timespec{like.Atim, like.Mtim}, 0)
-		_ = unix.Fchmod(s.leased, mode&0o1777)
+		if changed { // else its mode may change meanwhile: no call about modes is judged at level full
+			_ = unix.Fchmod(s.leased, mode&0o1777)
+		}
+	}
+}
+
+// replace puts a new file in the place of the part. A mode that the part gets meanwhile is the new file's, too. On a full disk the part stays as it is.
+func (s *staged) replace(text []byte, mode uint32, like *unix.Stat_t, changed bool) {
+	old, err := unix.Openat(s.dir, s.name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(old)
+	var st unix.Stat_t
+	if protect.Replace(s.dir, s.name, text, mode&0o7777, like) == nil && !changed && unix.Fstat(old, &st) == nil && st.Mode != mode {
+		_ = unix.Fchmodat(s.dir, s.name, st.Mode&0o7777, 0)
 	}
 }
 

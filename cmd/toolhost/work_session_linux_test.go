@@ -120,7 +120,7 @@ E`, want: "^b'x'\nb'y'\nb'x'\nb'y'$"},
 		}},
 		{name: "tmux over calls", needs: "tmux", users: true, steps: []step{
 			{in: `SHELL=/bin/sh tmux -S "$PWD/t" -f /dev/null new-session -d -s w sh && tmux -S "$PWD/t" send-keys -t w 'echo hi-$((1+1))' Enter && echo begun`, want: "^begun$"},
-			{in: `for i in $(seq 1200); do tmux -S "$PWD/t" capture-pane -p -t w | grep -q '^hi-2' && break; sleep 0.05; done; tmux -S "$PWD/t" capture-pane -p -t w`, want: "^hi-2$"},
+			{in: `for i in $(seq 1200); do tmux -S "$PWD/t" capture-pane -p -t w | grep -qE '^(\$ )?hi-2' && break; sleep 0.05; done; tmux -S "$PWD/t" capture-pane -p -t w`, want: `^(\$ )?hi-2$`},
 			{in: `tmux -S "$PWD/t" kill-server; sleep 0.3; tmux -S "$PWD/t" ls`, fails: true, want: "no server running|No such file"},
 		}},
 		{name: "a unix socket in /tmp and in the workspace, between calls", needs: "python3", users: true, steps: []step{

@@ -11,7 +11,7 @@ type Room struct {
 
 // maxThreads bounds the threads that the listeners of a session have beside the first of each kind: calls to slow file systems and connects that
 // block have the others.
-const maxThreads = 48
+const maxThreads = 40
 
 // takeThread reports whether there is room for one more thread, which is given back then.
 func (r *Room) takeThread() bool {
