@@ -252,7 +252,8 @@ func exhaust(a *escapeAttempt) {
 	for begun := time.Now(); ; time.Sleep(time.Second) {
 		said, _ = a.said(a.boxed(sandbox.Workspace, `$P exhaust processes; $P exhaust files; $P exhaust shm
 			$P exhaust disk $WS/big; $P exhaust disk /tmp/big; ulimit -f; true`))
-		if !strings.Contains(said, "the command did not run") || time.Since(begun) > patience { // others may start more than that at once
+		short := strings.Contains(said, "the command did not run") || strings.Contains(said, "processes at once")
+		if !short || time.Since(begun) > patience { // others may start more than that at once, and leave less for a command
 			break
 		}
 	}
