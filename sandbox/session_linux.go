@@ -281,13 +281,6 @@ func setupFailed(err error) error {
 		"the sandbox was not made, and the command did not run: "+err.Error()+"; see toolhost doctor").Because(err)
 }
 
-// fewProcessesLeft reports whether the machine leaves so few processes and threads that a helper ends before it says why.
-func fewProcessesLeft() bool {
-	const needs = 32
-	room, _ := roomOfUser()
-	return min(room, processRoom()) < needs
-}
-
 // shortage is agenttool.Shortage for errors of making a sandbox. EAGAIN is an answer of clone(2), and the kernel says ENOSPC for namespaces
 // that it does not allow.
 func shortage(doing string, err error) error {
@@ -297,7 +290,7 @@ func shortage(doing string, err error) error {
 	if errors.Is(err, errStalled) {
 		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, doing).Because(err)
 	}
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, errEnded) && fewProcessesLeft() {
+	if errors.Is(err, unix.EAGAIN) {
 		err = fmt.Errorf("%w (%w)", agenttool.ErrNoProcesses, err)
 	}
 	if e := agenttool.SystemFailure(doing, err); e != nil {
