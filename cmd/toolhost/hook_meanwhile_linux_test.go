@@ -15,10 +15,9 @@ import (
 
 // hookProject is a project whose client asks toolhost hook before its own tools.
 type hookProject struct {
-	t              *testing.T
-	dir, outside   string // the project, and a directory that no command may write
-	env            []string
-	verdict, after string // of the last event
+	t            *testing.T
+	dir, outside string // the project, and a directory that no command may write
+	env          []string
 }
 
 func newHookProject(t *testing.T) *hookProject {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -121,10 +120,3 @@ func (s *Store) indexOf(git string) *index {
 }
 
 var errTooMany = errors.New("the index has too many files")
-
-// isObject reports whether a path is one of git's objects, which git itself packs and removes.
-func isObject(path string) bool {
-	parts := strings.Split(path, "/")
-	i := slices.Index(parts, ".git")
-	return i >= 0 && slices.Contains(parts[i:], "objects")
-}
