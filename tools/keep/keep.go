@@ -30,6 +30,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -44,15 +45,17 @@ type Store struct {
 	changing sync.Mutex // one change at a time between its announcement and its end: what is kept is what is lost
 	mu       sync.Mutex
 	indexes  map[string]*index // of repositories, by git directory
-	trimmed  bool
-	free     int64 // bytes that fit in before calls have to make room
+	trimmed  time.Time         // when it was last looked through
+	free     int64             // bytes that fit in before calls have to make room
 }
 
 // The bounds of a call, and of the store. Contents that share their blocks with nothing count as bytes.
 const (
-	maxEntries = 100_000
-	maxCopied  = 256 << 20 // bytes that one call copies
-	maxStore   = 2 << 30   // bytes of all calls
+	maxLosses = 100_000   // losses and moves of one call: one more is not kept
+	maxMade   = 100_000   // names that undoing takes away again; a call may make any number
+	maxOwn    = 1_000_000 // files that are known to be the call's own
+	maxCopied = 256 << 20 // bytes that one call copies
+	maxStore  = 2 << 30   // bytes of all calls
 )
 
 // NotKept is the error of a change whose loss could not be undone. The change should not be made, or a user be asked.
@@ -71,17 +74,16 @@ type Call struct {
 	store *Store
 	id    string
 
-	mu       sync.Mutex
-	dir      string // of this call in the store; "" before the first loss
-	journal  *os.File
-	unsaved  []byte         // lines about changes that lose nothing, which go to the journal before the next loss
-	own      map[inode]bool // files that the call made
-	kept     map[inode]bool // files whose content was kept before the call changed it
-	contents int            // how many files with contents there are
-	copied   int64
-	losses   Losses
-	entries  int
-	waived   bool
+	mu                    sync.Mutex
+	dir                   string // of this call in the store; "" before the first loss
+	journal               *os.File
+	unsaved               []byte         // lines about changes that lose nothing, which go to the journal before the next loss
+	own                   map[inode]bool // files that the call made
+	kept                  map[inode]bool // files whose content was kept before the call changed it
+	contents              int            // how many files with contents there are
+	copied                int64
+	losses                Losses
+	lossLines, otherLines int // of the journal
 }
 
 // Losses count what a call has removed and replaced, of files that it had not made.
@@ -147,16 +149,6 @@ func (n *name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Waive lets changes of the call that cannot be kept go on: a user has said so.
-func (c *Call) Waive() {
-	if c == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waived = true
-}
-
 // Step is one change of the file system. While it is under way no other change of the store's calls begins: what was kept is what is lost.
 // A nil Step keeps nothing.
 type Step struct {
@@ -214,7 +206,7 @@ func (s *Step) losing(did deed, path string, place int) error {
 	defer c.mu.Unlock()
 	var st unix.Stat_t
 	if err := unix.Fstat(place, &st); err != nil {
-		return c.refuse(path, err)
+		return notKept(path, err)
 	}
 	file := inode{uint64(st.Dev), st.Ino}
 	switch {
@@ -229,7 +221,7 @@ func (s *Step) losing(did deed, path string, place int) error {
 		err = c.note(entry{Did: did, Path: name(path), Was: was}, true)
 	}
 	if err != nil {
-		return c.refuse(path, err)
+		return notKept(path, err)
 	}
 	s.lost = append(s.lost, loss{did, path, file, was.Content})
 	return nil
@@ -272,14 +264,10 @@ func (s *Step) End(done bool) {
 	}
 }
 
-// refuse is the error of a change that could not be kept; nil if a user lets it go on.
-func (c *Call) refuse(path string, err error) error {
-	if c.waived {
-		return nil
-	}
-	var already *NotKept
-	if errors.As(err, &already) {
-		return err
+// notKept is the error of a change that could not be kept.
+func notKept(path string, err error) error {
+	if already, ok := errors.AsType[*NotKept](err); ok {
+		return already
 	}
 	return &NotKept{path, err.Error()}
 }
@@ -299,7 +287,7 @@ func (c *Call) Made(path string, dev, ino uint64) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ino != 0 && len(c.own) < maxEntries {
+	if ino != 0 && len(c.own) < maxOwn {
 		c.own[inode{dev, ino}] = true
 	}
 	_ = c.note(entry{Did: made, Path: name(path)}, false)
@@ -320,11 +308,15 @@ func (c *Call) Losses() Losses {
 
 // note adds a line to the journal. Lines about a loss are written at once, with all before; others wait for one.
 func (c *Call) note(e entry, loss bool) error {
-	if c.entries++; c.entries > maxEntries {
-		if loss {
-			return errors.New("the call has changed too much")
-		}
+	switch {
+	case loss && e.Did != undone && c.lossLines >= maxLosses:
+		return errors.New("the call has changed too much")
+	case loss:
+		c.lossLines++
+	case c.otherLines >= maxMade && e.Did != ended:
 		return nil
+	default:
+		c.otherLines++
 	}
 	line, err := json.Marshal(e)
 	if err != nil {

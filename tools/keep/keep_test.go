@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -313,7 +312,7 @@ func TestGitHasIt(t *testing.T) {
 	}
 }
 
-// TestNotKept: what holds secrets, and what has no room, is an error, until a user waives it.
+// TestNotKept: what holds secrets, and what has no room, is an error.
 func TestNotKept(t *testing.T) {
 	dir := realTemp(t)
 	store := &Store{Dir: filepath.Join(realTemp(t), "copies"), Refuses: func(path string) bool { return filepath.Base(path) == "secret" }}
@@ -342,55 +341,31 @@ func TestNotKept(t *testing.T) {
 		step.End(false)
 		unix.Close(fd)
 	}
-	call.Waive()
-	step := call.Begin()
-	if err := step.Overwriting(large, place(large)); err != nil {
-		t.Error("a user waived it, and it fails:", err)
-	}
-	step.End(true)
 }
 
-// TestGitLosesIt: a file of which git has the content is back even if the same call took git's objects away or put others in their place.
-func TestGitLosesIt(t *testing.T) {
-	for name, hide := range map[string]func(a announcer, dir string){
-		"moved":    func(a announcer, dir string) { a.rename(dir+"/.git/objects", dir+"/elsewhere") },
-		"replaced": func(_ announcer, dir string) { git(t, dir, "replace", "HEAD:kept", "HEAD:liar") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := realTemp(t)
-			git(t, dir, "init", "-q")
-			for file, text := range map[string]string{"kept": "mine\n", "liar": "evil\n"} {
-				if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.Chtimes(filepath.Join(dir, file), time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			git(t, dir, "add", ".")
-			git(t, dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "one")
-			store := &Store{Dir: filepath.Join(realTemp(t), "store")}
-			call := store.Call("one")
-			a := announcer{t, call}
-			hide(a, dir)
-			a.remove(dir + "/kept")
-			if err := call.Close(); err != nil {
-				t.Fatal(err)
-			}
-			report, err := store.PutBack(t.Context(), "one")
-			if err != nil || len(report.Problems) > 0 {
-				t.Errorf("%v %v", report.Problems, err)
-			}
-			if text, _ := os.ReadFile(dir + "/kept"); string(text) != "mine\n" {
-				t.Errorf("put back as %q", text)
-			}
-		})
+// TestCallsMakeAnyNumber: a call that makes more files than undoing takes away loses as few as any other, and its own files are none.
+func TestCallsMakeAnyNumber(t *testing.T) {
+	dir := realTemp(t)
+	store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+	mine, own := filepath.Join(dir, "mine"), filepath.Join(dir, "own")
+	if err := os.WriteFile(mine, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
 	}
-}
-
-func git(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	if out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
-		t.Fatalf("git %v: %v %s", args, err, out)
+	a := announcer{t, store.Call("inv-1")}
+	for n := range maxMade + 10 {
+		a.call.Made(filepath.Join(dir, "many", fmt.Sprint(n)), 1, uint64(n+1))
+	}
+	a.write(own, "own")
+	a.write(own, "own again")
+	a.remove(own)
+	a.remove(mine)
+	if err := a.call.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if report, err := store.PutBack(context.Background(), "inv-1"); err != nil {
+		t.Fatal(err, report.Problems)
+	}
+	if got, _ := os.ReadFile(mine); string(got) != "mine" {
+		t.Errorf("it is %q", got)
 	}
 }

@@ -15,6 +15,8 @@ const (
 	maxAge = 14 * 24 * time.Hour
 
 	maxCalls = 2000
+
+	trimPause = 10 * time.Second // between two looks through the store
 )
 
 // stored is a call in the store.
@@ -28,8 +30,8 @@ type stored struct {
 func (s *Store) take(size int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.trimmed || s.free < size {
-		s.trim(size, time.Now())
+	if now := time.Now(); s.free < size && now.Sub(s.trimmed) > trimPause { // a full store is not looked through for each file
+		s.trim(size, now)
 	}
 	if s.free < size {
 		return errors.New("the copies of the last hour leave no room for it")
@@ -42,7 +44,7 @@ func (s *Store) take(size int64) error {
 func (s *Store) trim(room int64, now time.Time) {
 	calls := s.calls()
 	slices.SortFunc(calls, func(a, b stored) int { return a.ended.Compare(b.ended) })
-	s.trimmed, s.free = true, maxStore
+	s.trimmed, s.free = now, maxStore
 	for _, call := range calls {
 		s.free -= call.bytes
 	}

@@ -66,7 +66,11 @@ func (c *Call) state(did deed, path string, place int, st *unix.Stat_t) (*state,
 	was.Content = content
 	if did == removed && linkAt(path, into, st) {
 		was.Same = true
-		return was, c.store.take(st.Size)
+		err := c.store.take(st.Size)
+		if err != nil {
+			_ = unix.Unlink(into)
+		}
+		return was, err
 	}
 	if c.store.Refuses != nil && c.store.Refuses(path) {
 		return nil, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
