@@ -16,18 +16,6 @@ import (
 	"toolhost/tools/workspace"
 )
 
-// launch describes the programs that a command starts.
-type launch struct {
-	programs    []string // names of the programs that the command starts, if known
-	startsShell bool     // it starts a shell that reads commands
-}
-
-// keeping is about the files that a command changes, which are kept before.
-type keeping struct {
-	kept    *keep.Call // what it has changed so far; nil: nothing is kept
-	mayLose bool       // a person or a rule let the call run as it is
-}
-
 // Warranted implements [agenttool.Warranted].
 func (c *call) Warranted() { c.mayLose = true }
 

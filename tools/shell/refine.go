@@ -14,6 +14,7 @@ import (
 	"toolhost/permissions/protect"
 	"toolhost/sandbox"
 	"toolhost/tools/job"
+	"toolhost/tools/keep"
 	"toolhost/tools/shell/neutral"
 )
 
@@ -29,8 +30,12 @@ type call struct {
 
 	grants sandbox.Grants
 	agreed agenttool.Protected
-	launch
-	keeping
+
+	programs    []string // names of the programs that the command starts, if known
+	startsShell bool     // it starts a shell that reads commands
+
+	kept    *keep.Call // what it has changed so far; nil: nothing is kept
+	mayLose bool       // a person or a rule let the call run as it is
 }
 
 // Refine completes the facts that depend on the disk: the programs that repositories make git run, the git
