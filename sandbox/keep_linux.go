@@ -15,7 +15,7 @@ import (
 	"toolhost/sandbox/notify"
 )
 
-// keeping announces what a command is about to change to the one who keeps it, while the call waits.
+// keeping announces the changes of a command to its keeper, while each call waits.
 type keeping struct {
 	keeper  Keeper // nil: nothing is kept
 	mayLose bool   // what cannot be kept may be lost
@@ -27,7 +27,7 @@ type keeping struct {
 	wishes map[int]Violation // of threads that are about to wait
 }
 
-// losing keeps what a call would lose. A call that makes a name where none is loses nothing, and is only noted.
+// losing keeps the files that a call would lose. A call that only makes a new name loses nothing, and is noted.
 func (k *keeping) losing(a notify.Attempt) (settle func(notify.Outcome), verdict notify.Verdict) {
 	if k.keeper == nil || !slices.ContainsFunc(a.Targets, func(t notify.Target) bool { return k.in.has(t.Path) }) {
 		return nil, notify.Allow
@@ -40,7 +40,7 @@ func (k *keeping) losing(a notify.Attempt) (settle func(notify.Outcome), verdict
 		return k.makes(a.Targets[1]), notify.Allow
 	case "open", "openat", "creat":
 		switch mode := first.Mode(); {
-		case mode == 0 && !first.Absent(): // what comes there is not kept yet
+		case mode == 0 && !first.Absent(): // the file is gone, and one that takes its name is not kept yet
 			return nil, notify.Again
 		case mode == 0:
 			return k.makes(first), notify.Allow

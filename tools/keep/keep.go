@@ -37,10 +37,11 @@ import (
 	"toolhost/agenttool/json"
 )
 
-// Store is a directory with what calls have replaced. Its methods may be called from several goroutines.
+// Store is a directory that keeps the files that calls have replaced and removed. Its methods may be called from several goroutines. Dir must be
+// set; a nil Store keeps nothing.
 type Store struct {
 	Dir     string                 // absolute, and of no use to commands
-	Refuses func(path string) bool // reports whether a file holds secrets, of which there is no second one; nil: none does
+	Refuses func(path string) bool // reports whether a file holds secrets, which are not copied; nil: none does
 
 	changing sync.Mutex // one change at a time between its announcement and its end: what is kept is what is lost
 	mu       sync.Mutex
@@ -69,7 +70,7 @@ func (e *NotKept) Error() string { return e.Path + " cannot be kept: " + e.Why }
 // inode tells files apart.
 type inode struct{ dev, ino uint64 }
 
-// Call is what one call changes. The zero value keeps nothing and refuses nothing; a nil Call does the same.
+// Call records what one call changes. Its methods may be called from several goroutines. A nil Call records nothing.
 type Call struct {
 	store *Store
 	id    string
@@ -175,14 +176,14 @@ func (c *Call) Begin() *Step {
 	return &Step{call: c}
 }
 
-// Overwriting announces that the content of a file will change. place is the file, open as a place.
+// Overwriting announces that the content of a file will change. place is the file, opened with O_PATH. The error is a [*NotKept].
 func (s *Step) Overwriting(path string, place int) error { return s.losing(wrote, path, place) }
 
-// Removing announces that a name will be removed, or taken by another file. place is what has the name, open as a place; a link itself
-// if it is one.
+// Removing announces that a name will be removed, or that another file will take it. place is the file with that name, opened with O_PATH; for
+// a symbolic link it is the link itself. The error is a [*NotKept].
 func (s *Step) Removing(path string, place int) error { return s.losing(removed, path, place) }
 
-// Moving announces that a file or directory will have another name. What has that name now is announced as removed before.
+// Moving announces that a file or directory will get another name. If a file has that name already, announce its removal first.
 func (s *Step) Moving(path, to string) {
 	if s != nil {
 		s.moves = append(s.moves, entry{Did: moved, Path: name(path), To: name(to)})
@@ -260,7 +261,7 @@ func (s *Step) End(done bool) {
 		finish()
 	}
 	for _, e := range s.moves {
-		_ = c.note(e, true) // what cannot be noted cannot be undone, and loses nothing
+		_ = c.note(e, true) // a move without a line cannot be undone, but loses nothing
 	}
 }
 
@@ -293,7 +294,7 @@ func (c *Call) Made(path string, dev, ino uint64) {
 	_ = c.note(entry{Did: made, Path: name(path)}, false)
 }
 
-// ID is the id of the call.
+// ID is the id of the call. The call must not be nil.
 func (c *Call) ID() string { return c.id }
 
 // Losses returns what the call has lost so far.

@@ -217,7 +217,7 @@ func parentOf(path string) (dir int, base string, err error) {
 	return dir, filepath.Base(path), err
 }
 
-// clear takes away what has a name now, after the record has it. A directory stays if it is to be one.
+// clear removes the file that has a name now, once the record has it. A directory stays where was is one, too.
 func (u *undo) clear(dir int, base, path string, was *state) error {
 	place, err := unix.Openat(dir, base, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err == unix.ENOENT {
@@ -248,14 +248,14 @@ func (u *undo) clear(dir int, base, path string, was *state) error {
 	return err
 }
 
-// restore gives a name back to what had it.
+// restore makes the file again that had a name.
 func (u *undo) restore(dir int, base string, e entry) error {
 	if err := u.clear(dir, base, string(e.Path), e.Was); err != nil {
 		return err
 	}
 	was, path := e.Was, string(e.Path)
 	var err error
-	if was.Own { // an entry before takes the name away again, or moves what has it
+	if was.Own { // an earlier entry removes or moves this file: a stand-in does
 		if was.Mode&unix.S_IFMT == unix.S_IFDIR {
 			err = unix.Mkdirat(dir, base, 0o700)
 		} else {
@@ -288,7 +288,7 @@ func (u *undo) restore(dir int, base string, e entry) error {
 	return u.give(dir, base, was)
 }
 
-// note tells the record of a name that was made.
+// note tells the record that a file was made.
 func (u *undo) note(dir int, base, path string) {
 	var st unix.Stat_t
 	if unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {

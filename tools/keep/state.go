@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// state is what had a name: a regular file, directory, symbolic link or pipe, with all that can be given back to it.
+// state describes a file before a call changed it: a regular file, directory, symbolic link or pipe, with all that putting it back restores.
 type state struct {
 	Mode   uint32            `json:"mode"` // type and permissions, as stat has them
 	UID    uint32            `json:"uid"`
@@ -33,7 +33,7 @@ type state struct {
 	Ino uint64 `json:"ino,omitempty"`
 }
 
-// state keeps what a place holds.
+// state describes the file at place, and keeps its content in the store.
 func (c *Call) state(did deed, path string, place int, st *unix.Stat_t) (*state, error) {
 	was := &state{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Access: timeOf(st.Atim), Change: timeOf(st.Mtim)}
 	if st.Nlink > 1 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
