@@ -249,6 +249,7 @@ func TestNothingArmsOutside(t *testing.T) {
 	for _, level := range []Level{Full, LandlockNotify} {
 		t.Run(string(level), func(t *testing.T) {
 			b := newBench(t, func(o *Options) { o.Level = level })
+			t.Cleanup(func() { openAll(b.ws) })
 			open := filepath.Join(b.home, "opened")
 			if err := os.Mkdir(open, 0o755); err != nil {
 				t.Fatal(err)
@@ -276,6 +277,7 @@ func TestNothingArmsOutside(t *testing.T) {
 						return len(made) > 0, said
 					}
 					plain := t.TempDir()
+					t.Cleanup(func() { openAll(plain) })
 					if ran, said := run(plain, plain+"/opened", plain, func(line string) string {
 						cmd := exec.Command("/bin/bash", "-c", "mkdir opened; export TMPDIR=$PWD; "+line)
 						cmd.Dir = plain
