@@ -93,6 +93,27 @@ func TestDeniedArguments(t *testing.T) {
 	}
 }
 
+// TestThreadsStartPrograms: a thread that starts a program takes the number of its process, at any moment of the look at it. Nothing is killed.
+func TestThreadsStartPrograms(t *testing.T) {
+	judged(t)
+	for _, level := range judgingLevels {
+		b := withVictim(t, func(o *Options) { o.Level = level })
+		const starts = `import os, threading
+failed = 0
+for i in range(100):
+    pid = os.fork()
+    if pid == 0:
+        threading.Thread(target=lambda: os.execvp("true", ["true"])).start()
+        threading.Event().wait()
+    failed += os.waitpid(pid, 0)[1] != 0
+print(failed)`
+		b.write(t, "starts.py", starts)
+		if r := b.runProfile(t, noPush(Workspace), "python3 starts.py"); r.err != nil || r.out != "0" {
+			t.Errorf("%s: of 100 threads failed: %v\n%s", level, r.err, r.out)
+		}
+	}
+}
+
 // TestDeniedProgramAtLandlock: where no mount hides its file, a program that is denied whole is refused when it starts, by any of its names.
 func TestDeniedProgramAtLandlock(t *testing.T) {
 	judged(t)

@@ -55,11 +55,7 @@ func (c *caller) take(fd int) (err error) {
 
 // takeOfLeader does it by the process's first thread, whose descriptors are nearly always the same.
 func (c *caller) takeOfLeader(fd int) error {
-	tgid, err := c.tgid()
-	if err != nil {
-		return err
-	}
-	leader, err := strconv.Atoi(tgid)
+	leader, err := c.leader()
 	if err != nil {
 		return err
 	}

@@ -113,6 +113,15 @@ func (p *process) tgid() (string, error) {
 	return s.tgid, nil
 }
 
+// leader is the number of the process that the task belongs to.
+func (p *process) leader() (int, error) {
+	tgid, err := p.tgid()
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(tgid)
+}
+
 func (p *process) umask() (int, error) {
 	s, err := p.status()
 	if err == nil && s.umask < 0 {

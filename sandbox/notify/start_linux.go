@@ -59,6 +59,10 @@ func (l *Listener) start(w *worker, n *notification, c call) error {
 		return l.answer(n, verdict)
 	}
 	task := int(n.pid)
+	process, err := r.from.leader() // while the task has its number: a thread that starts a program takes that of its process
+	if err != nil {
+		return l.answer(n, Verdict(unix.EACCES))
+	}
 	switch err := seize(task); {
 	case err == unix.ESRCH:
 		return nil
@@ -68,8 +72,8 @@ func (l *Listener) start(w *worker, n *notification, c call) error {
 		return l.answer(n, Verdict(unix.EACCES))
 	}
 	_, _ = ptrace(unix.PTRACE_INTERRUPT, task, 0) // the call is not interrupted; it stops the task where the call fails
-	err := l.proceed(n)
-	l.follow(task, r.from)
+	err = l.proceed(n)
+	l.follow(task, process)
 	return err
 }
 
@@ -137,9 +141,9 @@ func (r *request) words(address uint64) (words []string) {
 }
 
 // follow waits until the program has begun, which is judged then, or the call has failed, and gives the task free.
-func (l *Listener) follow(task int, from *caller) {
+func (l *Listener) follow(task, process int) {
 	for {
-		pid, status, err := waitFor(task, from)
+		pid, status, err := waitFor(task, process)
 		if err != nil {
 			return // it has ended
 		}
@@ -163,12 +167,8 @@ func (l *Listener) follow(task int, from *caller) {
 	}
 }
 
-// waitFor waits for a stop of a task, or its end. A thread that starts a program becomes its process.
-func waitFor(task int, from *caller) (pid int, status unix.WaitStatus, err error) {
-	process := task
-	if leader, err := from.tgid(); err == nil {
-		process, _ = strconv.Atoi(leader)
-	}
+// waitFor waits for a stop of a task of a process, or its end. A thread that starts a program gets the number of its process.
+func waitFor(task, process int) (pid int, status unix.WaitStatus, err error) {
 	if process == task {
 		for {
 			pid, err = unix.Wait4(task, &status, unix.WALL, nil)
