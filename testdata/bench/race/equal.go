@@ -178,6 +178,11 @@ func (r *race) isOf(kind, line string) bool {
 		return r.holds(kind, path, func(content []byte) bool { return bytes.IndexByte(content, 0) >= 0 })
 	case "legacy": // in a file that is not UTF-8
 		return r.holds(kind, path, func(content []byte) bool { return !utf8.Valid(content) })
+	case "secret": // only theirs, in a file that is a private key
+		return line[0] == '-' && r.holds(kind, path, func(content []byte) bool {
+			first, _, _ := bytes.Cut(content, []byte("\n"))
+			return bytes.HasPrefix(first, []byte("-----BEGIN ")) && bytes.HasSuffix(bytes.TrimSpace(first), []byte("PRIVATE KEY-----"))
+		})
 	case "meaning": // of the pattern
 		return true
 	}
