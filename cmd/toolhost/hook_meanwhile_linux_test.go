@@ -182,9 +182,10 @@ func TestHookMeanwhile(t *testing.T) {
 				t.Errorf("what it cannot change: %s: %s", verdict, why)
 			}
 			end()
-			if verdict, why := p.before("Write", write); verdict != "allow" {
-				t.Errorf("afterwards: %s: %s", verdict, why)
-			}
+			eventually(t, "what has ended costs no prompt", func() bool { // processes of a busy machine take a while to end
+				verdict, _ := p.before("Write", write)
+				return verdict == "allow"
+			})
 		})
 	}
 }

@@ -100,7 +100,7 @@ func rivals(w way, searched bool, project string) (found, outside []proc.Process
 	}
 	r.look()
 	for _, p := range r.processes {
-		if p.Dead || r.above[p.PID] {
+		if p.Dead || r.above[p.PID] || leaving(p.PID) {
 			continue
 		}
 		if helper := r.helperAbove(p); helper.PID != 0 {
@@ -113,6 +113,19 @@ func rivals(w way, searched bool, project string) (found, outside []proc.Process
 		}
 	}
 	return found, outside, nil
+}
+
+// leaving reports whether a process that ends has come so far that it changes nothing any more: no thread of it has mounts.
+func leaving(pid int) bool {
+	dir := fmt.Sprintf("/proc/%d/task", pid)
+	threads, err := os.ReadDir(dir)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !slices.ContainsFunc(threads, func(thread os.DirEntry) bool {
+		_, err := os.Readlink(filepath.Join(dir, thread.Name(), "ns/mnt"))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 // look finds the client, and the processes that are marked as commands of an agent.

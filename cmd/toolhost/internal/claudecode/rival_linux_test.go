@@ -1,11 +1,14 @@
 package claudecode
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"toolhost/sandbox"
 )
@@ -159,5 +162,51 @@ func TestWay(t *testing.T) {
 	}
 	if w, err := wayOf(dir + "/loop/x"); err == nil {
 		t.Errorf("a loop leads to %s", w.File.Path)
+	}
+}
+
+// TestLeaving: a process that has ended and is still listed changes nothing, one whose first thread alone has ended does.
+func TestLeaving(t *testing.T) {
+	if leaving(os.Getpid()) {
+		t.Error("this process")
+	}
+	ended := exec.Command("true")
+	if err := ended.Start(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "an ended process", func() bool { return leaving(ended.Process.Pid) })
+	_ = ended.Wait()
+	if !leaving(ended.Process.Pid) {
+		t.Error("one that is gone")
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	threads := exec.Command(python, "-c", "import ctypes, platform, threading, time\nthreading.Thread(target=time.sleep, args=(1000,)).start()\n"+
+		"ctypes.CDLL(None).syscall(93 if platform.machine() == 'aarch64' else 60, 0)")
+	if err := threads.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = threads.Process.Kill()
+		_ = threads.Wait()
+	}()
+	stat := fmt.Sprintf("/proc/%d/stat", threads.Process.Pid)
+	waitFor(t, "the end of the first thread", func() bool {
+		text, err := os.ReadFile(stat)
+		return err == nil && strings.Contains(string(text), ") Z ")
+	})
+	if leaving(threads.Process.Pid) {
+		t.Error("one whose first thread has ended")
+	}
+}
+
+func waitFor(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for limit := time.Now().Add(time.Minute); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("not seen in a minute: %s", what)
+		}
 	}
 }
