@@ -51,6 +51,7 @@ func TestSecretsOfHistory(t *testing.T) {
 		"git show :.env", "git show :0:.env", "git whatchanged -p", "git format-patch --stdout HEAD~2", "git diff-tree -p HEAD~2 HEAD~1", "git show HEAD~2:deploy/id_rsa", "git log -p -- deploy",
 		"git rev-list --objects HEAD | git cat-file --batch", "git -C . log -p", "git --no-pager show HEAD~2", "cd tls && git show HEAD:.env", "cd tls; git log -p -- ../.env",
 		"git diff --cached HEAD~2", "git cat-file --batch-all-objects --batch", "git show HEAD~2 --stat -p", "git log -U3 -p main",
+		"git log --full-diff -p main.go", "git reflog -p", "git log --unifie=3", "git log --binar", "git -C . fast-export --all", "git unpack-file HEAD:.env", "git --git-dir=.git show HEAD~2",
 	} {
 		a := d.call(call)
 		if text := fmt.Sprint(a.text(), a.Result.Error.Message); strings.Contains(text, password) || strings.Contains(text, removed) || strings.Contains(text, key) {
@@ -62,9 +63,70 @@ func TestSecretsOfHistory(t *testing.T) {
 		"git log --stat": "old/.env.prod", "git show --stat HEAD~1": "deploy/id_rsa", "git log -p -- . ':(exclude).env*' ':(exclude)old' ':!deploy'": "one", "git blame main.go": "two",
 		"git grep -n package": "main.go", "git cat-file -p HEAD": "third", "git cat-file -t " + blob: "blob", "git diff HEAD~2 --name-only": "deploy/id_rsa", "git show HEAD:tls/ca.pem": "nothing",
 		"git ls-tree -r HEAD": ".env", "git grep package HEAD -- main.go": "package", "git archive HEAD main.go | tar xOf -": "two",
+		"git log -1 --color=always --stat": "main.go", "git reflog": "third",
 	} {
 		a := d.call(call)
 		if a.Result.Status != "succeeded" || !strings.Contains(a.text(), want) {
+			t.Errorf("%s: %s %s %s", call, a.Result.Status, a.text(), a.Result.Error.Message)
+		}
+	}
+}
+
+// TestHistoryQuestionsRunNothing: to know what a reader would print of secrets, toolhost asks git itself, outside of any sandbox, and no program of the
+// repository runs by that: no filter, and nothing in a submodule. What is named there in another way than here is a secret, too.
+func TestHistoryQuestionsRunNothing(t *testing.T) {
+	t.Parallel()
+	if missing := lacking("git", os.Getenv("PATH")); missing != "" {
+		t.Skip(missing + " is not installed")
+	}
+	p := newPlace(t)
+	base := filepath.Join(p.dir, "filters")
+	ws, other, ran := filepath.Join(base, "ws"), filepath.Join(base, "ws/other"), filepath.Join(base, "ran")
+	git := func(dir string, args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", args...)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v %s", args, err, out)
+		}
+	}
+	const password = "Tr0ub4dor-and-55"
+	for _, dir := range []string{ws, other, filepath.Join(ws, "sub")} {
+		must(t, os.MkdirAll(dir, 0o755))
+		git(dir, "init", "-q", "-b", "main", ".")
+		unpack(t, dir, "-- main.go --\npackage main // one\n-- é/.env.prod --\n"+strings.Repeat("A=1\n", 9)+"DB_PASSWORD="+password+"\n")
+		git(dir, "add", "-A", "-f")
+		git(dir, "commit", "-q", "-m", "first")
+	}
+	git(ws, "mv", "é/.env.prod", "plain.txt")
+	unpack(t, ws, "-- plain.txt --\n"+strings.Repeat("A=1\n", 8)+"A=2\nDB_PASSWORD="+password+"\n")
+	git(ws, "commit", "-q", "-a", "-m", "second")
+	for _, dir := range []string{ws, filepath.Join(ws, "sub")} {
+		unpack(t, dir, "-- main.go --\npackage main // two\n-- .git/info/attributes --\n* filter=any\n")
+		git(dir, "config", "filter.any.clean", "touch "+ran+"; cat")
+		git(dir, "config", "core.fsmonitor", "touch "+ran+"; false")
+		git(dir, "config", "diff.relative", "true")
+	}
+	git(ws, "diff", "--name-only")
+	if os.Remove(ran) != nil {
+		t.Fatal("git runs no filter here")
+	}
+	d := p.desk(t, base, "", "--mode", "sandboxed")
+	d.request("agenttool/hello", map[string]any{"client": map[string]string{"name": "t", "version": "1"}, "events": "results"}, &struct{}{})
+	for _, call := range []string{
+		"git diff", "git diff -p", "git diff HEAD", "git diff HEAD~1", "git diff HEAD~1 HEAD", "git diff HEAD~1..HEAD", "git diff HEAD~1...", "git diff --cached HEAD~1", "git log -p", "git show",
+		"git show HEAD~1", "git diff -- main.go plain.txt", "git diff --branches", "git diff HEAD~1 -- .", "git --git-dir=other/.git show", "cd é 2>/dev/null || mkdir é && cd é; git show HEAD~1",
+	} {
+		a := d.call(call)
+		if text := fmt.Sprint(a.text(), a.Result.Error.Message); strings.Contains(text, password) {
+			t.Errorf("%s prints a secret: %.300s", call, text)
+		}
+		if os.Remove(ran) == nil {
+			t.Errorf("%s ran a program of the repository outside of the sandbox", call)
+		}
+	}
+	for call, want := range map[string]string{"git diff": "two", "git diff HEAD -- main.go": "two"} {
+		if a := d.call(call); a.Result.Status != "succeeded" || !strings.Contains(a.text(), want) {
 			t.Errorf("%s: %s %s %s", call, a.Result.Status, a.text(), a.Result.Error.Message)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/sha1"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -45,7 +47,7 @@ const (
 // printing are the commands of git that print contents of objects. Those that print changes are true: by default or with an option.
 var printing = map[string]bool{
 	"show": true, "diff": true, "log": true, "whatchanged": true, "stash": true, "diff-tree": true, "diff-index": true, "diff-files": true, "format-patch": true,
-	"range-diff": false, "cat-file": false, "grep": false, "blame": false, "annotate": false, "archive": false, "config": false, "fast-export": false, "rev-list": false,
+	"reflog": true, "range-diff": false, "cat-file": false, "unpack-file": false, "grep": false, "blame": false, "annotate": false, "archive": false, "config": false, "fast-export": false, "rev-list": false,
 }
 
 // refineHistory adds the secrets that git would print out of its objects to the files that the command reads, and reports whether there are any.
@@ -56,19 +58,18 @@ func (c *call) refineHistory(ctx context.Context) (changed bool) {
 		if _, prints := printing[verb]; !prints {
 			continue
 		}
-		for _, run := range c.facts.Git {
-			if run.Verb != verb {
-				continue
-			}
+		for _, run := range c.gitRuns(verb, part.Argv) {
 			dir := filepath.Clean(run.Dir)
 			git, found := findGit(dir)
+			top, named := c.topOf(dir, git), []string(nil)
 			if run.GitDir != "" {
 				git, found = filepath.Clean(run.GitDir), true
+				top, named = dir, []string{"GIT_DIR=" + git, "GIT_WORK_TREE=" + dir}
 			}
 			if !found {
 				continue
 			}
-			reader := gitReader{c.tool, dir, c.topOf(dir, git), git}
+			reader := gitReader{c.tool, dir, top, git, named}
 			held := c.tool.histories.of(ctx, reader)
 			if len(held) == 0 {
 				continue
@@ -86,6 +87,37 @@ func (c *call) refineHistory(ctx context.Context) (changed bool) {
 		}
 	}
 	return changed
+}
+
+// gitRuns returns where a command of git runs: as the facts say of readers, and of others as its words do.
+func (c *call) gitRuns(verb string, argv []string) (runs []agenttool.GitRun) {
+	for _, run := range c.facts.Git {
+		if run.Verb == verb {
+			runs = append(runs, run)
+		}
+	}
+	if len(runs) > 0 {
+		return runs
+	}
+	run := agenttool.GitRun{Dir: c.facts.Dir.Absolute, Verb: verb}
+	in := func(dir, path string) string {
+		if filepath.IsAbs(path) {
+			return path
+		}
+		return filepath.Join(dir, path)
+	}
+	for i, word := range argv[:slices.Index(argv, verb)] {
+		value, joined := strings.CutPrefix(word, "--git-dir=")
+		switch {
+		case word == "-C":
+			run.Dir = in(run.Dir, argv[i+1])
+		case word == "--git-dir":
+			run.GitDir = in(run.Dir, argv[i+1])
+		case joined:
+			run.GitDir = in(run.Dir, value)
+		}
+	}
+	return []agenttool.GitRun{run}
 }
 
 // topOf is the top of the work tree of a directory.
@@ -182,6 +214,7 @@ func readIndexObjects(git string, see func(id, name string)) error {
 type gitReader struct {
 	tool          *tool
 	dir, top, git string
+	named         []string // the variables that name the repository; none: git searches for it from dir upward
 }
 
 // state are the files that change when other objects become reachable.
@@ -200,7 +233,7 @@ func (r gitReader) state() (state []unix.Stat_t) {
 func (r gitReader) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.tool.system("git"), append([]string{"--no-pager", "--no-replace-objects"}, args...)...)
 	cmd.Dir = r.dir
-	cmd.Env = slices.Concat(neutral.Environ(neutral.Fixed()), neutral.Closed(), []string{"PATH=" + defaultPath, "HOME=/nonexistent", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"})
+	cmd.Env = slices.Concat(neutral.Environ(neutral.Fixed()), neutral.Closed(), []string{"PATH=" + defaultPath, "HOME=/nonexistent", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"}, r.named)
 	return cmd
 }
 
@@ -291,6 +324,9 @@ func (r gitReader) prints(ctx context.Context, verb string, args []string, exact
 	if patches, known := printing[verb]; known && patches && exact && !showsPatch(verb, revisions) || verb == "rev-list" || verb == "grep" && exact && !searchesObjects(revisions, paths) {
 		return names
 	}
+	if slices.Contains(revisions, "--full-diff") { // the paths choose commits, and all of these is printed
+		paths = nil
+	}
 	chosen := selected(held, paths, prefix)
 	if patches := printing[verb]; patches && exact && len(chosen) > 0 {
 		if changed, ok := r.changed(ctx, verb, slices.DeleteFunc(slices.Clone(revisions), func(word string) bool { return slices.Contains(paths, word) }), paths, chosen); ok {
@@ -300,13 +336,20 @@ func (r gitReader) prints(ctx context.Context, verb string, args []string, exact
 	return append(names, chosen...)
 }
 
+// patchOptions are options that have a command print changes.
+var patchOptions = []string{
+	"--patch", "--patch-with-stat", "--patch-with-raw", "--binary", "--unified", "--function-context", "--word-diff", "--word-diff-regex", "--color-words", "--remerge-diff",
+	"--diff-merges",
+}
+
 // showsPatch reports whether a command that can print changes does.
 func showsPatch(verb string, args []string) bool {
 	shows := slices.Contains([]string{"show", "diff", "format-patch"}, verb)
 	for _, arg := range args {
+		name, _, _ := strings.Cut(arg, "=")
 		switch {
-		case slices.Contains([]string{"-p", "-u", "--patch", "--cc", "-c", "-W", "--binary", "--full-diff", "--patch-with-stat", "--patch-with-raw"}, arg),
-			slices.ContainsFunc([]string{"-U", "--unified", "-L", "--word-diff", "--color-words", "--remerge-diff", "--diff-merges"}, func(option string) bool { return strings.HasPrefix(arg, option) }):
+		case slices.Contains([]string{"-p", "-u", "--cc", "-c", "-W", "--full-diff"}, arg), strings.HasPrefix(arg, "-U"), strings.HasPrefix(arg, "-L"),
+			len(name) > len("--") && slices.ContainsFunc(patchOptions, func(option string) bool { return strings.HasPrefix(option, name) && name != "--color" }): // git takes the beginning of a name
 			return true
 		case slices.Contains([]string{"-s", "--no-patch", "--name-only", "--name-status", "--numstat", "--shortstat", "--summary", "--raw", "--quiet", "--check"}, arg),
 			strings.HasPrefix(arg, "--stat") || strings.HasPrefix(arg, "--dirstat"):
@@ -330,19 +373,28 @@ func searchesObjects(words, paths []string) bool {
 	return plain > 1 // the pattern, and a revision; with -e it is one more, and the paths are looked at in vain
 }
 
-// changed returns those of some paths that the command prints changes of: git says which it would name. ok is false if that is not known.
+// changed returns those of some paths that the command prints changes of: git says which it would name. ok is false if that is not known. git is asked
+// about objects alone, and never about files: filters and submodules of the repository would run programs, and no sandbox holds these questions.
 func (r gitReader) changed(ctx context.Context, verb string, args, paths, chosen []string) (names []string, ok bool) {
 	if !slices.Contains([]string{"show", "log", "diff", "whatchanged"}, verb) {
 		return nil, false
 	}
-	query := []string{verb, "--name-only"}
+	// A rename would be named by its new path alone, and a configuration can have paths relative to a directory.
+	query := []string{verb, "--name-only", "-z", "--no-renames", "--no-relative"}
 	if verb != "diff" {
 		query = append(query, "--format=")
 	}
+	var revisions []string
+	cached := false
 	for _, arg := range args {
 		switch {
-		case !strings.HasPrefix(arg, "-"), slices.Contains([]string{"--all", "--cached", "--staged", "-n", "--max-count", "--first-parent", "--reverse", "--no-merges", "--merges"}, arg),
-			regexp.MustCompile(`^(-\d+|-n\d+|--(max-count|skip|since|until|after|before|author|grep|branches|tags|remotes)(=.*)?)$`).MatchString(arg):
+		case !strings.HasPrefix(arg, "-"):
+			revisions = append(revisions, arg)
+			query = append(query, arg)
+		case verb == "diff" && slices.Contains([]string{"--cached", "--staged"}, arg):
+			cached = true
+		case verb != "diff" && slices.Contains([]string{"--all", "-n", "--max-count", "--first-parent", "--reverse", "--no-merges", "--merges"}, arg),
+			verb != "diff" && regexp.MustCompile(`^(-\d+|-n\d+|--(max-count|skip|since|until|after|before|author|grep|branches|tags|remotes)(=.*)?)$`).MatchString(arg):
 			query = append(query, arg)
 		case slices.Contains([]string{"-p", "-u", "--patch", "--oneline", "--stat", "-w", "-b", "--no-color", "--color", "-W"}, arg),
 			regexp.MustCompile(`^(-U\d+|--unified=\d+|--stat=.*|--color=.*|--pretty(=.*)?|--format=.*|--word-diff(=.*)?|--abbrev-commit|--no-ext-diff|--no-textconv|--minimal|--histogram|--patience)$`).MatchString(arg):
@@ -350,12 +402,29 @@ func (r gitReader) changed(ctx context.Context, verb string, args, paths, chosen
 			return nil, false
 		}
 	}
-	ctx, cancel := context.WithTimeout(ctx, historyTime)
-	defer cancel()
-	query = append(append(query, "--"), paths...) // what a commit changes elsewhere says nothing of how many are shown
-	lines, err := r.lines(ctx, query...)
-	if err != nil {
-		return nil, false
+	var lines []string
+	between := len(revisions) > 1 || len(revisions) == 1 && strings.Contains(revisions[0], "..")
+	if verb == "diff" && !between && !cached { // of files: those that differ from the index, and what of that differs from a revision
+		differ, known := r.differing(chosen)
+		if !known {
+			return nil, false
+		}
+		lines = differ
+	}
+	if verb != "diff" || between || cached || len(revisions) > 0 {
+		if verb == "diff" && !between {
+			query = append(query, "--cached")
+		}
+		ctx, cancel := context.WithTimeout(ctx, historyTime)
+		defer cancel()
+		query = append(append(query, "--"), paths...) // what a commit changes elsewhere says nothing of how many are shown
+		said, err := r.command(ctx, query...).Output()
+		if err != nil || len(said) > historyOutput {
+			return nil, false
+		}
+		for name := range strings.SplitSeq(string(said), "\x00") {
+			lines = append(lines, strings.TrimLeft(name, "\n"))
+		}
 	}
 	for _, name := range chosen {
 		if slices.Contains(lines, name) {
@@ -363,6 +432,39 @@ func (r gitReader) changed(ctx context.Context, verb string, args, paths, chosen
 		}
 	}
 	return names, true
+}
+
+// maxCompared is the size of the largest file that is compared with the index.
+const maxCompared = 4 << 20
+
+// differing returns those of some paths whose files do not hold what the index says, or are missing. known is false if the index cannot be read.
+func (r gitReader) differing(chosen []string) (names []string, known bool) {
+	known = readIndex(r.git, func(e gitindex.Entry) bool {
+		name := string(e.Path)
+		if slices.Contains(chosen, name) && !holdsObject(filepath.Join(r.top, name), e.Object) {
+			names = append(names, name)
+		}
+		return true
+	})
+	return names, known
+}
+
+// holdsObject reports whether a regular file has the content of an object.
+func holdsObject(file string, object []byte) bool {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	f := os.NewFile(uintptr(fd), file)
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCompared {
+		return false
+	}
+	hash := sha1.New()
+	fmt.Fprintf(hash, "blob %d\x00", info.Size())
+	n, err := io.Copy(hash, io.LimitReader(f, info.Size()))
+	return err == nil && n == info.Size() && bytes.Equal(hash.Sum(nil), object)
 }
 
 // selected returns the paths that pathspecs select, in order. prefix is the directory that they are relative to.
