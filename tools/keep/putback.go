@@ -19,7 +19,7 @@ import (
 
 	"toolhost/agenttool/count"
 	"toolhost/agenttool/json"
-	"toolhost/tools/shell/neutral"
+	"toolhost/tools/neutral"
 )
 
 // Report says what putting back a call has done.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool"
-	"toolhost/tools/shell/neutral"
+	"toolhost/tools/neutral"
 	"toolhost/tools/workspace"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"toolhost/agenttool"
-	"toolhost/tools/shell/neutral"
+	"toolhost/tools/neutral"
 )
 
 // namesPrograms marks git as more than a reader where a repository names programs, and reports whether one does.

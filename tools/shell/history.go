@@ -21,7 +21,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/tools/gitindex"
-	"toolhost/tools/shell/neutral"
+	"toolhost/tools/neutral"
 )
 
 // histories are the secrets that repositories hold as objects, by git directory. The zero value knows none.

@@ -15,7 +15,7 @@ import (
 	"toolhost/sandbox"
 	"toolhost/tools/job"
 	"toolhost/tools/keep"
-	"toolhost/tools/shell/neutral"
+	"toolhost/tools/neutral"
 )
 
 // call is a bound command.

@@ -5,7 +5,6 @@
 // clone or an archive. [Look] reads the configuration of all levels that git would use, with includes and submodules.
 // It returns settings to pass in git's environment, which override all files: fixed ones, and one for each driver and
 // filter in the configuration. If these do not suffice, it returns the reason.
-// and one for each driver and filter that configuration names. Where that is not enough it says why.
 //
 //	found := neutral.Look(neutral.Place{Dir: "/w/sub", Verb: "diff"}, host)
 //	if found.Obstacle == "" {
