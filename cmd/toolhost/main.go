@@ -16,7 +16,11 @@ import (
 	"toolhost/settings"
 )
 
-func main() { os.Exit(run()) }
+func main() {
+	code := run()
+	output.Flush()
+	os.Exit(code)
+}
 
 // run executes the command line of the process and returns the exit code.
 func run() int {

@@ -107,19 +107,6 @@ func Words(words ...string) string {
 // OnTerminal reports whether stdout is a terminal.
 func OnTerminal() bool { return IsTerminal(os.Stdout) }
 
-// Stderr is where every command says what happened, and what went wrong. What a terminal would act on, or would not show, is visible in it: a
-// message may name files of strangers. Each write is a whole message.
-func Stderr() io.Writer { return messages{} }
-
-type messages struct{}
-
-func (messages) Write(text []byte) (int, error) {
-	if _, err := io.WriteString(os.Stderr, visible.Message(string(text))); err != nil {
-		return 0, err
-	}
-	return len(text), nil
-}
-
 // IsTerminal reports whether a stream is a terminal: only those have a size.
 func IsTerminal(stream any) bool {
 	f, isFile := stream.(*os.File)
