@@ -74,13 +74,22 @@ func (c *call) request(in invocation, id string) host.Request {
 // fail answers a call that the host does not have.
 func (c *call) fail(text string) {
 	c.release()
+	c.answer()
 	c.server.outbox.post(c, resultMessage{Type: "tool_result", Group: c.Group, ID: c.ID, CallID: c.CallID, Text: errorMark + text}, func(outcome) { c.retire() })
+}
+
+// answer notes that a call has its result: it is not open any more, also while the result waits to be delivered.
+func (c *call) answer() {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.answered = true
 }
 
 // completed delivers how a call ended. A job that it left is followed from then on.
 func (c *call) completed(done host.Completion) {
 	s := c.server
 	c.release()
+	c.answer()
 	follows := c.leaves(done.Job)
 	m := resultOf(c.address, done)
 	m.Subscription = follows

@@ -293,7 +293,7 @@ func TestSecretNotKept(t *testing.T) {
 	}
 }
 
-// TestRoomPerPlace: a place that takes nothing leaves room for the callbacks of others.
+// TestRoomPerPlace: calls and messages of a place that takes nothing leave room for the callbacks of others.
 func TestRoomPerPlace(t *testing.T) {
 	s := &Server{ledger: ledger{calls: map[key]*call{}}}
 	add := func(n int) {
@@ -304,27 +304,59 @@ func TestRoomPerPlace(t *testing.T) {
 	}
 	dead, other := address{Group: "x", Callback: "HTTP://127.0.0.1:1/x"}, address{Group: "x", Callback: "http://127.0.0.1:2/x"}
 	add(maxPerHost - 1)
-	if err := s.roomLocked(dead); err != nil {
-		t.Error(err)
+	if busy := s.openLocked(dead); busy != "" {
+		t.Error(busy)
 	}
 	add(maxPerHost)
-	if err := s.roomLocked(dead); err == nil || !strings.Contains(err.Error(), "128 of this callback's host") {
-		t.Errorf("%v", err)
+	if busy := s.openLocked(dead); !strings.Contains(busy, "128 of this callback's host") {
+		t.Errorf("%q", busy)
 	}
-	if err := s.roomLocked(other); err != nil {
-		t.Error(err)
+	if busy := s.openLocked(other); busy != "" {
+		t.Error(busy)
 	}
-	s.calls = map[key]*call{}
-	s.outbox.places = map[string]int64{}
-	s.outbox.countLocked(dead.Callback, maxPerPlace+1)
-	if err := s.roomLocked(dead); err == nil || !strings.Contains(err.Error(), "bytes of results wait") {
-		t.Errorf("%v", err)
+
+	b := &outbox{places: map[string]waiting{}}
+	for _, c := range []struct {
+		name        string
+		messages    int
+		bytes       int64
+		dead, other string
+	}{
+		{"fewer", maxForPlace.messages - 1, 1, "", ""},
+		{"messages", maxForPlace.messages, 1, "wait to be taken at the host of this callback", ""},
+		{"bytes", 1, maxForPlace.bytes, "wait to be taken at the host of this callback", ""},
+		{"more than all may", 2 * maxForAll.messages, 1, "of this callback", "wait to be taken at 1 hosts"},
+	} {
+		b.countLocked(dead.Callback, c.messages, c.bytes)
+		for at, want := range map[string]string{dead.Callback: c.dead, other.Callback: c.other} {
+			if got := b.full(at); (got == "") != (want == "") || !strings.Contains(got, want) {
+				t.Errorf("%s: %q, want %q", c.name, got, want)
+			}
+		}
+		b.countLocked(dead.Callback, -c.messages, -c.bytes)
 	}
-	if err := s.roomLocked(other); err != nil {
-		t.Error(err)
-	}
-	s.outbox.countLocked(dead.Callback, -maxPerPlace-1)
-	if len(s.outbox.places) != 0 || s.outbox.size != 0 {
+	if len(b.places) != 0 || b.all != (waiting{}) {
 		t.Error("a place is counted that owes nothing")
 	}
+}
+
+// TestEndedCallsAreNotOpen: calls whose results wait for a callback that refuses connections keep no room for others, until so many wait that
+// their place is full. What is refused then is told what waits, and every other callback has its results.
+func TestEndedCallsAreNotOpen(t *testing.T) {
+	p := quick()
+	p.closing = 0 // what goes to the dead one is left
+	f := newFixture(t, set{pace: p})
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	for i := range maxForPlace.messages {
+		f.invoke(fmt.Sprint("c", i), "look", fields{"callback_url": gone.URL + "/s3cret"})
+		f.until("it has ended", func() bool { return f.outbox.waiting("g") == i+1 })
+	}
+	f.until("one was tried", func() bool { return strings.Contains(f.outbox.full(gone.URL), "nobody listens there") })
+	status, text := f.send("/invoke", f.invocation("more", "look", fields{"callback_url": gone.URL + "/s3cret"}))
+	if status != 503 || !strings.Contains(text, "512 results and other messages") || !strings.Contains(text, "nobody listens there") || strings.Contains(text, "s3cret") {
+		t.Errorf("%d %q", status, text)
+	}
+	f.invoke("live", "look")
+	f.result("live")
 }

@@ -426,6 +426,7 @@ func (f *fixture) journal() string {
 
 // owed is how many bytes of messages wait.
 func (f *fixture) owed() int64 {
-	all, _ := f.outbox.bytes("")
-	return all
+	f.outbox.mu.Lock()
+	defer f.outbox.mu.Unlock()
+	return f.outbox.all.bytes
 }

@@ -3,6 +3,7 @@ package rap
 import (
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -96,12 +97,10 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, most int64) (body 
 	return body, func() { s.room.release(int64(len(body))) }, nil
 }
 
-// serveInvoke takes a call: it is acknowledged, and then begun (RAP-02, RAP-09, RAP-10).
+// serveInvoke takes a call: it is acknowledged, and then begun (RAP-02, RAP-09, RAP-10). A call that is not run since too many are is told so
+// by its result, as any other error. Only a call whose result could not be kept is not accepted.
 func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
-	if !s.invoke.take(time.Now()) {
-		write(w, refuse(http.StatusServiceUnavailable, "too many calls: send this again"))
-		return
-	}
+	tooMany := !s.invoke.take(time.Now())
 	body, release, err := s.body(w, r, maxBody)
 	if err != nil {
 		write(w, err)
@@ -117,7 +116,10 @@ func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &call{address: in.address, server: s, base: s.baseOf(r), over: make(chan struct{}), release: release}
-	fresh, err := s.register(c, sha256.Sum256(body))
+	fresh, busy, err := s.register(c, sha256.Sum256(body))
+	if tooMany {
+		busy = fmt.Sprintf("more than %.0f calls a second came", s.invoke.rate)
+	}
 	if err != nil || !fresh {
 		release()
 	}
@@ -126,7 +128,11 @@ func (s *Server) serveInvoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	acknowledge(w)
-	if fresh {
+	switch {
+	case !fresh:
+	case busy != "":
+		c.fail("toolhost is busy, and did not run the call: " + busy + ". Wait for results, and call again")
+	default:
 		c.begin(in, fault)
 	}
 }

@@ -8,21 +8,26 @@ import (
 
 // The limits of the server, over all groups unless they say otherwise.
 const (
-	maxCalls     = 256       // that a callback is owed for
+	maxCalls     = 256       // that have no result yet
 	maxPerGroup  = 64        // of one group
-	maxPerHost   = 128       // whose callbacks go to one place, so that one that does not answer leaves room for others
+	maxPerHost   = 128       // whose callbacks go to one place
 	maxJobs      = 64        // that are followed
 	maxChoices   = 1024      // that wait for their answer
 	maxHeld      = 128 << 20 // bytes of bodies, and of inputs that run
-	maxWaiting   = 128 << 20 // bytes of messages that wait to be delivered
 	maxSeen      = 1 << 14   // calls that are remembered, so that none runs twice
-	maxPerPlace  = 64 << 20  // of those, to one place
 	maxQueued    = 32        // messages of a group, above which its progress is left out
 	callTime     = 24 * time.Hour
 	followTime   = 24 * time.Hour
 	helperTime   = 5 * time.Second // for calls of our own, about a job
 	maxBody      = 16 << 20        // of an invocation
 	maxSmallBody = 16 << 10        // of all others
+)
+
+// The messages that wait to be delivered when no further call is taken: to one place, and to all of them. For a place for which nothing
+// waits, twice as many may wait for the others: what it is owed is delivered at once.
+var (
+	maxForPlace = waiting{messages: 512, bytes: 64 << 20}
+	maxForAll   = waiting{messages: 4096, bytes: 128 << 20}
 )
 
 // bucket lets through so many requests a second, and more of them after a pause. The zero value lets none through.

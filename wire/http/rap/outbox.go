@@ -1,6 +1,7 @@
 package rap
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"sync"
@@ -30,14 +31,24 @@ type outbox struct {
 
 	mu     sync.Mutex
 	shutup bool // nothing is taken any more
-	load
-	lines map[lineKey]*line
+	all    waiting
+	places map[string]waiting // of all, by the place that they go to
+	lines  map[lineKey]*line
 }
 
-// load counts the messages that wait.
-type load struct {
-	size   int64
-	places map[string]int64 // of it, by the place that it goes to
+// waiting counts messages that wait to be delivered.
+type waiting struct {
+	messages int
+	bytes    int64
+}
+
+func (w waiting) plus(messages int, bytes int64) waiting {
+	return waiting{w.messages + messages, w.bytes + bytes}
+}
+
+// exceeds reports whether a bound is reached, so many times.
+func (w waiting) exceeds(bound waiting, times int) bool {
+	return w.messages >= times*bound.messages || w.bytes >= int64(times)*bound.bytes
 }
 
 // lineKey identifies a line.
@@ -46,7 +57,8 @@ type lineKey struct{ group, callback string }
 // line are the messages of one group to one callback address. Its own goroutine sends them, while there are any.
 type line struct {
 	waiting []message
-	failed  bool // the last one was given up since the runtime could not be reached
+	failed  bool   // the last one was given up since the runtime could not be reached
+	why     string // the last attempt failed; "" for none
 }
 
 // post sends m to the runtime of the call, after all earlier messages of its group.
@@ -68,7 +80,7 @@ func (b *outbox) postIf(c *call, m any, stale func() bool, done func(outcome)) {
 	if b.shutup {
 		return
 	}
-	b.countLocked(c.Callback, int64(len(body)))
+	b.countLocked(c.Callback, 1, int64(len(body)))
 	at := lineKey{c.Group, c.Callback}
 	l := b.lines[at]
 	if l != nil {
@@ -93,18 +105,55 @@ func kind(m any) string {
 	return "view"
 }
 
-// bytes are those of the messages that wait: all, and those for one place.
-func (b *outbox) bytes(place string) (all, there int64) {
+// full says what waits if so much does that the result of a further call with that callback could not be kept; "" if it could.
+func (b *outbox) full(callback string) string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.size, b.places[place]
+	place := placeOf(callback)
+	there := b.places[place]
+	times := 1
+	if there.messages == 0 {
+		times = 2
+	}
+	switch {
+	case there.exceeds(maxForPlace, 1):
+		since, why := b.oldestLocked(place)
+		text := fmt.Sprintf("%d results and other messages (%d bytes) wait to be taken at the host of this callback, the first of them for %s",
+			there.messages, there.bytes, time.Since(since).Round(time.Second))
+		if why != "" {
+			text += ": " + why
+		}
+		return text
+	case b.all.exceeds(maxForAll, times):
+		return fmt.Sprintf("%d results and other messages (%d bytes) wait to be taken at %d hosts of callbacks", b.all.messages, b.all.bytes, len(b.places))
+	}
+	return ""
 }
 
-// countLocked counts n bytes more for the place of a callback.
-func (b *outbox) countLocked(callback string, n int64) {
+// oldestLocked returns since when messages wait for a place, and why the last attempt there failed.
+func (b *outbox) oldestLocked(place string) (since time.Time, why string) {
+	since = time.Now()
+	for at, l := range b.lines {
+		if placeOf(at.callback) != place || len(l.waiting) == 0 {
+			continue
+		}
+		if l.waiting[0].came.Before(since) {
+			since = l.waiting[0].came
+		}
+		if l.why != "" {
+			why = l.why
+		}
+	}
+	return since, why
+}
+
+// countLocked counts messages more for the place of a callback.
+func (b *outbox) countLocked(callback string, messages int, bytes int64) {
 	place := placeOf(callback)
-	b.size += n
-	if b.places[place] += n; b.places[place] == 0 {
+	b.all = b.all.plus(messages, bytes)
+	if there := b.places[place].plus(messages, bytes); there.messages > 0 {
+		b.places[place] = there
+	} else {
 		delete(b.places, place)
 	}
 }
@@ -142,7 +191,7 @@ func (b *outbox) first(at lineKey, l *line) (message, bool) {
 func (b *outbox) pop(l *line) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.countLocked(l.waiting[0].to.Callback, -int64(len(l.waiting[0].body)))
+	b.countLocked(l.waiting[0].to.Callback, -1, -int64(len(l.waiting[0].body)))
 	l.waiting[0] = message{}
 	l.waiting = l.waiting[1:]
 }
@@ -154,7 +203,7 @@ func (b *outbox) drain(at lineKey, l *line) {
 		if !there {
 			return
 		}
-		outcome := b.deliver(m, l.failed)
+		outcome := b.deliver(m, l)
 		if outcome == interrupted {
 			return
 		}
@@ -166,18 +215,21 @@ func (b *outbox) drain(at lineKey, l *line) {
 	}
 }
 
-// deliver sends a message until it is accepted, refused, or its time is over (RAP-20). It does not try a message whose
+// deliver sends a message of a line until it is accepted, refused, or its time is over (RAP-20). It does not try a message whose
 // time ended while the message before it could not be delivered.
-func (b *outbox) deliver(m message, failed bool) outcome {
+func (b *outbox) deliver(m message, of *line) outcome {
 	limit := m.came.Add(b.pace.total)
 	for wait := b.pace.first; ; wait = min(2*wait, b.pace.most) {
 		if m.stale != nil && m.stale() {
 			return refused
 		}
-		if failed && time.Now().After(limit) {
+		if of.failed && time.Now().After(limit) {
 			return unreachable
 		}
 		why, again := b.attempt(m)
+		b.mu.Lock()
+		of.why = why
+		b.mu.Unlock()
 		switch {
 		case why == "":
 			return taken

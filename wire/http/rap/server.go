@@ -93,7 +93,7 @@ func newServer(o Options, p pace) (*Server, error) {
 	}
 	s.base = base
 	s.run.ctx, s.run.end = context.WithCancel(context.Background())
-	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[lineKey]*line{}, load: load{places: map[string]int64{}}}
+	s.outbox = outbox{o: &s.o, run: &s.run, pace: p, client: newClient(), lines: map[lineKey]*line{}, places: map[string]waiting{}}
 	s.questions = questions{host: o.Host, o: &s.o, outbox: &s.outbox, open: map[string]*choice{}}
 	if err := s.open(); err != nil {
 		s.run.end()
@@ -152,37 +152,42 @@ func (s *Server) settle() {
 }
 
 // register makes a call known. A call that is sent again is not fresh: it gets one callback in all. An id that was used
-// for another call is refused (RAP-24, RAP-30).
-func (s *Server) register(c *call, digest [sha256.Size]byte) (fresh bool, err error) {
+// for another call is refused (RAP-24, RAP-30). A fresh call is not to be run if busy says why: that is its result then.
+func (s *Server) register(c *call, digest [sha256.Size]byte) (fresh bool, busy string, err error) {
 	k := c.key()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before, again := s.seen.digests[k]; again {
 		if before == digest || before == unknownDigest && s.calls[k] != nil {
-			return false, nil
+			return false, "", nil
 		}
-		return false, refuse(http.StatusConflict, "this id was used in this group for another call: give each call its own")
+		return false, "", refuse(http.StatusConflict, "this id was used in this group for another call: give each call its own")
 	}
-	if err := s.roomLocked(c.address); err != nil {
-		return false, err
+	if s.closing {
+		return false, "", refuse(http.StatusServiceUnavailable, "toolhost is shutting down")
 	}
+	if waits := s.outbox.full(c.Callback); waits != "" {
+		return false, "", refuse(http.StatusServiceUnavailable, "%s: send this again when some are", waits)
+	}
+	busy = s.openLocked(c.address)
 	if err := s.store.put(c, ""); err != nil {
 		s.o.log("a call was refused: it could not be kept: %v", err)
-		return false, refuse(http.StatusServiceUnavailable, "the call could not be kept: send this again")
+		return false, "", refuse(http.StatusServiceUnavailable, "the call could not be kept: send this again")
 	}
 	s.seen.add(k, digest)
 	s.calls[k] = c
-	return true, nil
+	return true, busy, nil
 }
 
-// roomLocked reports why one further call is not taken now.
-func (s *Server) roomLocked(a address) error {
-	if s.closing {
-		return refuse(http.StatusServiceUnavailable, "toolhost is shutting down")
-	}
+// openLocked says which calls run if no further one is run beside them; "" if one is.
+func (s *ledger) openLocked(a address) string {
 	place := placeOf(a.Callback)
-	mine, there := 0, 0
+	all, mine, there := 0, 0, 0
 	for _, c := range s.calls {
+		if c.answered {
+			continue
+		}
+		all++
 		if c.Group == a.Group {
 			mine++
 		}
@@ -190,13 +195,10 @@ func (s *Server) roomLocked(a address) error {
 			there++
 		}
 	}
-	if all, waiting := s.outbox.bytes(place); all > maxWaiting || waiting > maxPerPlace {
-		return refuse(http.StatusServiceUnavailable, "%d bytes of results wait to be taken, %d of them by this callback's host: send this again when some are", all, waiting)
+	if all >= maxCalls || mine >= maxPerGroup || there >= maxPerHost {
+		return fmt.Sprintf("%d calls have not ended, %d of them of this group, %d of this callback's host", all, mine, there)
 	}
-	if len(s.calls) >= maxCalls || mine >= maxPerGroup || there >= maxPerHost {
-		return refuse(http.StatusServiceUnavailable, "%d calls are not answered yet, %d of them of this group, %d of this callback's host: send this again when some are", len(s.calls), mine, there)
-	}
-	return nil
+	return ""
 }
 
 func (s *ledger) nextID() string {

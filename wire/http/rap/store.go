@@ -29,6 +29,7 @@ type standing struct {
 	host     string              // the id of the host's request; empty: it was not begun
 	job      string              // that goes on after it; empty: none
 	ended    *agenttool.Progress // how its job ended; nil: not yet
+	answered bool                // its result is on its way, or was delivered
 	canceled string              // why the runtime waits for it no longer; empty: it does
 	muted    bool                // no more messages about its job
 	closed   bool                // over is closed
@@ -59,7 +60,7 @@ const (
 	keptEnd  = ".json"
 	newEnd   = ".new"   // behind that, while it is written
 	maxKept  = 16 << 10 // bytes of a file
-	maxFiles = maxCalls // that are read
+	maxFiles = 1 << 14  // that are read
 )
 
 // newStore opens the directory, and makes it if there is none. It is for this user only.
