@@ -375,7 +375,7 @@ func (p *pruning) removePayload(r Removal) error {
 		return err
 	}
 	_, err = note.Write(append(line, '\n'))
-	if err = errors.Join(err, note.Close()); err != nil {
+	if err = errors.Join(err, note.Sync(), note.Close()); err != nil { // a power cut may not leave the removal without its note
 		return err
 	}
 	for _, end := range []string{sealedEnd, ""} {
