@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -179,7 +180,8 @@ func (d *disk) close() error {
 		d.closed = true
 		return nil
 	}
-	err := d.finish()
+	err := d.syncPayloads(d.sync.payloads)
+	err = errors.Join(err, d.finish(err == nil))
 	d.closed = true
 	if d.refs != nil {
 		err = errors.Join(err, d.refs.Close())
@@ -192,14 +194,14 @@ func (d *disk) close() error {
 }
 
 // finish writes the closing record, after a gap record if one is due.
-func (d *disk) finish() error {
+func (d *disk) finish(payloadsSynced bool) error {
 	if !d.opened && d.lost.Events == 0 {
 		return nil
 	}
 	if _, err := d.write(nil); err != nil {
 		return err
 	}
-	last, err := d.record.closed(d.log.chain)
+	last, err := d.record.closed(d.log.chain, payloadsSynced)
 	if err != nil {
 		return err
 	}
@@ -257,18 +259,19 @@ func closedError(closed bool) error {
 // syncInterval is the longest time until a record is synced: a power failure loses at most that.
 const syncInterval = time.Second
 
-// syncing is the state of syncing the journal.
+// syncing is the state of syncing the journal and the payloads.
 type syncing struct {
 	disk sync.Mutex // held during a sync; held together with the session's own mutex only briefly
 
 	// The session's mutex guards these.
-	due   bool  // a timer for a sync runs
-	end   int64 // the journal is synced up to here
-	names bool  // the names of its directories are synced, too
-	err   error // of the last sync
+	due      bool     // a timer for a sync runs
+	end      int64    // the journal is synced up to here
+	names    bool     // the names of its directories are synced, too
+	payloads []string // files of payloads that were closed and are not synced
+	err      error    // of the last sync
 }
 
-// syncSoon makes sure that the current records are synced within syncInterval. The caller holds d.mu.
+// syncSoon makes sure that the current records and payloads are synced within syncInterval. The caller holds d.mu.
 func (d *disk) syncSoon() {
 	if d.sync.due {
 		return
@@ -277,30 +280,88 @@ func (d *disk) syncSoon() {
 	time.AfterFunc(syncInterval, func() { _ = d.flush() }) // an error shows at the next Reserve or Sync
 }
 
-// flush waits until every earlier record is on disk. Concurrent callers share one sync.
+// flush waits until every earlier record is on disk, and before that the payloads which these records refer to. Concurrent callers
+// share one sync.
 func (d *disk) flush() error {
 	d.sync.disk.Lock()
 	defer d.sync.disk.Unlock()
 	d.mu.Lock()
 	d.sync.due = false
-	if d.closed || d.log == nil || d.sync.end == d.log.end {
+	if d.closed || d.log == nil || d.sync.end == d.log.end && len(d.sync.payloads) == 0 {
 		defer d.mu.Unlock()
 		return d.sync.err
 	}
-	end, f, names := d.log.end, d.log.f, d.sync.names
+	end, f, names, payloads := d.log.end, d.log.f, d.sync.names, d.sync.payloads
+	d.sync.payloads, d.sync.names = nil, true // until another name is made
 	d.mu.Unlock()
 
-	err := f.Sync()
+	err := d.syncPayloads(payloads)
+	if err == nil {
+		payloads, err = nil, f.Sync()
+	}
 	if err == nil && !names {
 		err = d.syncNames()
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.sync.err = err; err != nil {
+		d.sync.payloads = append(payloads, d.sync.payloads...)
+		d.sync.names = false
 		d.sync.err = unavailable(d.o.Dir, err)
 		return d.sync.err
 	}
-	d.sync.end, d.sync.names = end, true
+	d.sync.end = end
+	return nil
+}
+
+// syncedTogether is how many payloads are open at a time while they are synced.
+const syncedTogether = 64
+
+// syncPayloads syncs files of payloads and their names. One that was removed meanwhile is none.
+func (d *disk) syncPayloads(files []string) error {
+	for part := range slices.Chunk(files, syncedTogether) {
+		if err := d.syncTogether(part); err != nil {
+			return err
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	results, err := d.session.Open(resultsDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer results.Close()
+	return syncDir(results)
+}
+
+// syncTogether starts to write all files before it waits for the first, so that one commit of the file system does for all of them.
+func (d *disk) syncTogether(files []string) error {
+	var open []*os.File
+	defer func() {
+		for _, f := range open {
+			f.Close()
+		}
+	}()
+	for _, file := range files {
+		f, err := openRegular(d.session.OpenFile, resultsDir+"/"+file, os.O_RDONLY)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		open = append(open, f)
+		startWriting(f)
+	}
+	for _, f := range open {
+		if err := f.Sync(); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

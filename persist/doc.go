@@ -39,8 +39,9 @@
 // A group of records is one write: after SIGKILL the journal is intact up to its last line feed, and any bytes after
 // that are dropped when the session is resumed. A failed write is undone. One process writes, under an exclusive
 // flock on log.jsonl, which ends with the process. Records are on disk within a second, and at once after
-// [Store.Sync]: a power failure loses at most the last second. Lines with bytes that never reached the disk (NUL) are
-// then reported as [Unwritten], which differs from changed.
+// [Store.Sync]: a power failure loses at most the last second. A closed payload is on disk before the records that were
+// appended after it, with one wait for all payloads of a second. Lines with bytes that never reached the disk (NUL) are
+// then reported as [Unwritten], which differs from changed, and so are payloads that are shorter or have blocks of NUL.
 //
 // # A disk that stalls
 //

@@ -317,7 +317,7 @@ func TestCloseTellsOfAGap(t *testing.T) {
 		t.Fatal("no error")
 	}
 	f.room = -1
-	if err := s.kept.(*queuedSession).disk.finish(); err != nil {
+	if err := s.kept.(*queuedSession).disk.finish(false); err != nil {
 		t.Fatal(err)
 	}
 	kinds, last := entriesOf(t, f)

@@ -103,7 +103,7 @@ func (q *queuedSession) create(file string) (sink, error) {
 	p := q.step(func() (err error) {
 		made, err = q.disk.create(file)
 		if s, ok := made.(*diskSink); ok {
-			s.note, s.line = q.noteRef, q.line
+			s.note, s.line = q.noteClosed, q.line
 		}
 		if !hand.claim() && err == nil { // the caller gave up
 			_ = made.(*diskSink).f.Close()
@@ -120,9 +120,10 @@ func (q *queuedSession) create(file string) (sink, error) {
 	return made, nil
 }
 
-// noteRef stores a reference in order, so that a reader that opens the payload afterwards finds it.
-func (q *queuedSession) noteRef(line []byte) {
-	_, _ = q.step(func() error { q.disk.noteRef(line); return nil }).Wait(q.patience())
+// noteClosed notes a complete payload in order: a reader that opens it afterwards finds its reference, and no record that is queued later is
+// synced before it.
+func (q *queuedSession) noteClosed(file string, ref []byte) {
+	_, _ = q.step(func() error { q.disk.noteClosed(file, ref); return nil }).Wait(q.patience())
 }
 
 func (q *queuedSession) open(file string) (source, error) {

@@ -39,13 +39,16 @@ type closing struct {
 	Count int64  `json:"count"`          // hash of the line before it, as in the next line's prev
 	Head  string `json:"head,omitempty"` // hash of the line before it, as the next line would write it
 
+	// PayloadsSynced says that the payloads of all records before it were on the disk before it was written: none of them can be unwritten.
+	PayloadsSynced bool `json:"payloads_synced,omitempty"`
+
 	// WrittenAfterwards says that the process died, and that a later one wrote the record.
 	WrittenAfterwards bool `json:"written_afterwards,omitempty"`
 }
 
-// closed returns the record that ends a session with the chain c.
-func (r recorder) closed(c chain) ([]byte, error) {
-	return r.event(agenttool.EventSessionClosed, closing{Count: c.seq, Head: hex.EncodeToString(c.head[:])})
+// closed returns the record that ends a session with the chain c, whose payloads are on the disk or not.
+func (r recorder) closed(c chain, payloadsSynced bool) ([]byte, error) {
+	return r.event(agenttool.EventSessionClosed, closing{Count: c.seq, Head: hex.EncodeToString(c.head[:]), PayloadsSynced: payloadsSynced})
 }
 
 // closedAfterwards is closed for a process that ends the session of another one.

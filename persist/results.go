@@ -25,7 +25,10 @@ func (d *disk) create(file string) (sink, error) {
 	if _, err := d.write(nil); err != nil {
 		return nil, err
 	}
-	if err := d.session.Mkdir(resultsDir, dirMode); err != nil && !errors.Is(err, fs.ErrExist) {
+	switch err := d.session.Mkdir(resultsDir, dirMode); {
+	case err == nil:
+		d.sync.names = false
+	case !errors.Is(err, fs.ErrExist):
 		return nil, payloadUnavailable(d.o.Dir, err)
 	}
 	if d.room == nil {
@@ -42,7 +45,7 @@ func (d *disk) create(file string) (sink, error) {
 	if err != nil {
 		return nil, payloadUnavailable(d.o.Dir, err)
 	}
-	return &diskSink{of: d, f: f, file: file, note: d.noteRef}, nil
+	return &diskSink{of: d, f: f, file: file, note: d.noteClosed}, nil
 }
 
 // payloadBytes returns the size of the payloads of earlier stores of the session.
@@ -75,8 +78,8 @@ type diskSink struct {
 	of   *disk
 	f    *os.File
 	file string
-	note func(line []byte) // stores a reference
-	line *appender         // records writes, to notice a disk that stalls in one; nil: none
+	note func(file string, ref []byte) // of a payload that is complete: see noteClosed
+	line *appender                     // records writes, to notice a disk that stalls in one; nil: none
 }
 
 func (s *diskSink) Write(b []byte) (int, error) {
@@ -121,23 +124,26 @@ func (s *diskSink) finish(ref agenttool.Ref) error {
 	if err != nil {
 		return err
 	}
-	s.note(append(encoded, '\n'))
+	s.note(s.file, append(encoded, '\n'))
 	return nil
 }
 
-// noteRef appends a line to the file of references, after a line feed if a killed process left half a line.
-func (d *disk) noteRef(line []byte) {
+// noteClosed has a payload synced with the next records, which may refer to it, and appends its reference to the file of references, after
+// a line feed if a killed process left half a line.
+func (d *disk) noteClosed(file string, line []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
 		return
 	}
+	d.sync.payloads = append(d.sync.payloads, file)
+	d.syncSoon()
 	if d.refs == nil {
 		f, err := openRegular(d.session.OpenFile, refsName, os.O_RDWR|os.O_CREATE|os.O_APPEND)
 		if err != nil {
 			return
 		}
-		d.refs = f
+		d.refs, d.sync.names = f, false
 		line = append([]byte("\n"), line...)
 	}
 	_, _ = d.refs.Write(line)

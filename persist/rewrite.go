@@ -262,7 +262,7 @@ func (w *rewriting) records(log *os.File) error {
 		return err
 	}
 	if closed {
-		last, err := recorder{w.o}.closed(next)
+		last, err := recorder{w.o}.closed(next, true)
 		if err != nil {
 			return err
 		}

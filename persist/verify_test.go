@@ -25,7 +25,7 @@ func sampleLog(t testing.TB, n int) [][]byte {
 	for i := 2; i < n; i++ {
 		b = c.append(b, event(i))
 	}
-	closed, err := r.closed(c)
+	closed, err := r.closed(c, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func closeWrongly(t *testing.T, wrong func(*chain)) [][]byte {
 	log := c.append(nil, event(1))
 	other := c
 	wrong(&other)
-	closed, err := recorder{testOptions("").withDefaults()}.closed(other)
+	closed, err := recorder{testOptions("").withDefaults()}.closed(other, false)
 	if err != nil {
 		t.Fatal(err)
 	}
