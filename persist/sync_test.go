@@ -2,6 +2,7 @@ package persist
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -167,4 +168,65 @@ func TestVerifyLostRecords(t *testing.T) {
 		t.Errorf("found.Problems %v, %v: want one, that the records are missing", found.Problems, err)
 	}
 	_ = s.Close()
+}
+
+// A payload that a power cut left short or blank is unwritten. In a session that ended in order somebody has changed it.
+func TestVerifyUnwrittenPayload(t *testing.T) {
+	text := bytes.Repeat([]byte("0123456789abcde\n"), 1024) // 4 blocks
+	blank := func(from, to int) []byte {
+		b := bytes.Clone(text)
+		clear(b[from:to])
+		return b
+	}
+	for _, tt := range []struct {
+		name    string
+		content []byte
+		open    ProblemKind // in a session that was cut
+		closed  ProblemKind
+	}{
+		{"whole", text, "", ""},
+		{"empty", nil, Unwritten, Changed},
+		{"short", text[:5000], Unwritten, Changed},
+		{"all blank", blank(0, len(text)), Unwritten, Changed},
+		{"a blank block", blank(4096, 8192), Unwritten, Changed},
+		{"a blank end", blank(3*4096+7, len(text)), Changed, Changed}, // less than a block
+		{"another byte", append([]byte("x"), text[1:]...), Changed, Changed},
+		{"longer", append(bytes.Clone(text), 'x'), Changed, Changed},
+	} {
+		for _, closed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, closed %v", tt.name, closed), func(t *testing.T) {
+				s := New(testOptions(t.TempDir()))
+				ref := mustPayload(t, s, "stdout", "text/plain", string(text))
+				encoded, err := agenttool.Encode(ref)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Append(fmt.Appendf(nil, `{"event_type":"tool.result.created","data":{"artifact_refs":[%s]}}`, encoded)); err != nil {
+					t.Fatal(err)
+				}
+				want := tt.open
+				if closed {
+					want = tt.closed
+					if err := s.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				defer s.Close()
+				if err := os.WriteFile(filepath.Join(s.Path(), resultsDir, ref.ID), tt.content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				r, found, err := VerifySession(s.Path())
+				if err != nil || !r.OK() || found.Checked != 1 {
+					t.Fatalf("%v\n%s%+v", err, r, found)
+				}
+				var got ProblemKind
+				if len(found.Problems) > 0 {
+					got = found.Problems[0].Kind
+				}
+				if got != want || found.Tampered() != (want == Changed) {
+					t.Errorf("%q, want %q: %v", got, want, found.Problems)
+				}
+			})
+		}
+	}
 }

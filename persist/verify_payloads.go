@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"toolhost/agenttool/json"
@@ -21,8 +22,14 @@ type Payloads struct {
 	Problems []Problem // each names the record
 }
 
+// Tampered reports whether a payload was changed or removed after it was stored.
+func (p Payloads) Tampered() bool {
+	return slices.ContainsFunc(p.Problems, func(p Problem) bool { return p.Kind != Unwritten })
+}
+
 // VerifySession verifies the journal in a session's directory, as [VerifyFile] does, and the payloads that its records
-// refer to: each must exist and have the digest in its record. Payloads without a record are checked only if there are
+// refer to: each must exist and have the digest in its record. One that is shorter, or has blocks of NUL, is [Unwritten] unless the session ended
+// in order after it, which waits for the disk. Payloads without a record are checked only if there are
 // no records at all: then the records were lost. The error is one of the journal.
 func VerifySession(dir string) (Report, Payloads, error) {
 	f, err := openRegular(os.OpenFile, filepath.Join(dir, LogName), os.O_RDONLY)
@@ -32,6 +39,7 @@ func VerifySession(dir string) (Report, Payloads, error) {
 	defer f.Close()
 	p := payloadCheck{dir: dir, seen: map[payloadRef]bool{}, pruned: prunedPayloads(dir)}
 	report, err := verify(f, p.record)
+	p.judge()
 	if err == nil && report.Records == 0 && !report.HasNewer() {
 		p.found.Problems = append(p.found.Problems, unrecorded(dir)...)
 	}
@@ -44,10 +52,14 @@ type payloadCheck struct {
 	seen   map[payloadRef]bool
 	pruned map[string]Removal
 	found  Payloads
+	synced int64 // the payloads of records up to here were on the disk, as a closing record says
 }
 
 // record checks the payloads that a record refers to, each once.
 func (p *payloadCheck) record(e Entry) {
+	if c, ok := readClosing(e.Event); ok && c.PayloadsSynced {
+		p.synced = e.Seq
+	}
 	for _, ref := range refsIn(e.Event) {
 		if p.seen[ref] || len(p.found.Problems) >= maxProblems {
 			continue
@@ -61,6 +73,17 @@ func (p *payloadCheck) record(e Entry) {
 		p.found.Checked++
 		if kind != "" {
 			p.found.Problems = append(p.found.Problems, Problem{Kind: kind, Seq: e.Seq, Detail: detail})
+		}
+	}
+}
+
+// judge calls a payload changed that cannot be unwritten.
+func (p *payloadCheck) judge() {
+	for i := range p.found.Problems {
+		b := &p.found.Problems[i]
+		if b.Kind == Unwritten && b.Seq < p.synced {
+			b.Kind = Changed
+			b.Detail = strings.TrimSuffix(b.Detail, notOnDisk) + ", and all of it was on the disk when the session ended"
 		}
 	}
 }
@@ -98,7 +121,10 @@ func unrecorded(dir string) []Problem {
 }
 
 // payloadRef is a payload that a record refers to.
-type payloadRef struct{ file, digest string }
+type payloadRef struct {
+	file, digest string
+	size         int64 // 0: the record does not say
+}
 
 // refsIn returns the references to payloads, with a digest, at any depth of an event.
 func refsIn(event json.RawMessage) []payloadRef {
@@ -121,7 +147,9 @@ func refsIn(event json.RawMessage) []payloadRef {
 			uri, _ := v["uri"].(string)
 			digest, _ := v["digest"].(string)
 			if _, file, ok := strings.Cut(uri, "/"+resultsDir+"/"); ok && strings.HasPrefix(uri, "toolhost://") && digest != "" {
-				refs = append(refs, payloadRef{file, digest})
+				number, _ := v["size_bytes"].(json.Number)
+				size, _ := number.Int64() // 0 if it says none
+				refs = append(refs, payloadRef{file, digest, size})
 			}
 			for _, e := range v {
 				walk(e)
@@ -132,21 +160,66 @@ func refsIn(event json.RawMessage) []payloadRef {
 	return refs
 }
 
+// notOnDisk ends the detail of a payload that is unwritten.
+const notOnDisk = ": the rest did not reach the disk before the machine stopped"
+
 func checkPayload(dir string, ref payloadRef) (ProblemKind, string) {
 	if ref.file != filepath.Base(ref.file) {
 		return Changed, fmt.Sprintf("payload %q has no name that a payload can have", ref.file)
 	}
-	f, err := os.Open(filepath.Join(dir, resultsDir, ref.file))
+	f, err := openRegular(os.OpenFile, filepath.Join(dir, resultsDir, ref.file), os.O_RDONLY)
 	if err != nil {
 		return Missing, fmt.Sprintf("payload %s cannot be read: %v", ref.file, err)
 	}
 	defer f.Close()
-	hash := sha256.New()
-	if _, err := io.Copy(hash, f); err != nil {
+	hash, blocks := sha256.New(), &blankBlocks{}
+	size, err := io.Copy(io.MultiWriter(hash, blocks), f)
+	if err != nil {
 		return Missing, fmt.Sprintf("payload %s cannot be read: %v", ref.file, err)
 	}
-	if got := "sha256:" + hex.EncodeToString(hash.Sum(nil)); got != ref.digest {
-		return Changed, fmt.Sprintf("payload %s differs from the stored one: its digest is %s, the record says %s", ref.file, got, ref.digest)
+	got := "sha256:" + hex.EncodeToString(hash.Sum(nil))
+	switch blank := blocks.count(); {
+	case got == ref.digest:
+		return "", ""
+	case size < ref.size:
+		return Unwritten, fmt.Sprintf("payload %s has %d of %d bytes%s", ref.file, size, ref.size, notOnDisk)
+	case size == ref.size && blank > 0:
+		return Unwritten, fmt.Sprintf("payload %s has NUL in %d of its blocks%s", ref.file, blank, notOnDisk)
 	}
-	return "", ""
+	return Changed, fmt.Sprintf("payload %s differs from the stored one: its digest is %s, the record says %s", ref.file, got, ref.digest)
+}
+
+// blankBlocks counts the blocks of a file that have only NUL, as those that never reached the disk.
+type blankBlocks struct {
+	blank  int
+	filled int  // bytes of the current block
+	other  bool // one of them is not NUL
+}
+
+const blockSize = 4 << 10 // the least of the usual file systems
+
+func (c *blankBlocks) Write(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		part := rest[:min(len(rest), blockSize-c.filled)]
+		rest = rest[len(part):]
+		c.other = c.other || len(bytes.TrimLeft(part, "\x00")) > 0
+		if c.filled += len(part); c.filled == blockSize {
+			c.end()
+		}
+	}
+	return len(b), nil
+}
+
+// end ends a block. The last one of a file may be short, but not shorter than what counts as never written.
+func (c *blankBlocks) end() {
+	if !c.other && c.filled >= len(hole) {
+		c.blank++
+	}
+	c.filled, c.other = 0, false
+}
+
+// count returns their number once the file was read.
+func (c *blankBlocks) count() int {
+	c.end()
+	return c.blank
 }

@@ -43,13 +43,13 @@ toolhost log sign and check with --key.
 				switch {
 				case err != nil:
 					return exitf(exitFailed, "verify %s: %v", path, err)
-				case len(v.PayloadProblems) > 0, v.Tampered():
+				case v.Tampered():
 					changed++
 				case v.SignatureProblem != "":
 					unsigned++
 				case v.HasNewer():
 					newer++
-				case !v.OK():
+				case v.Incomplete():
 					incomplete++
 				}
 			}
@@ -61,7 +61,7 @@ toolhost log sign and check with --key.
 			case newer > 0:
 				return exitf(exitFailed, "%d of %d logs are not all checked: %v", newer, len(paths), persist.ErrNewer)
 			case incomplete > 0:
-				return exitf(exitFailed, "%d of %d logs lack records: the machine stopped before they were on the disk", incomplete, len(paths))
+				return exitf(exitFailed, "%d of %d logs lack records or outputs: the machine stopped before they were on the disk", incomplete, len(paths))
 			}
 			return nil
 		},

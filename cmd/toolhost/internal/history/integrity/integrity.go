@@ -23,7 +23,8 @@ type Report struct {
 	Signed           int64  `json:"signed_records,omitempty"` // with a key
 	SignatureProblem string `json:"signature_problem,omitempty"`
 
-	newer error // why nothing was checked
+	newer    error // why nothing was checked
+	payloads persist.Payloads
 }
 
 // Verify checks the log at path and the payloads beside it, and its signature by a public key unless that is "".
@@ -38,9 +39,8 @@ func Verify(path, key string) (r Report, err error) {
 		return r, err
 	}
 	if filepath.Base(path) == persist.LogName {
-		var found persist.Payloads
-		r.Report, found, err = persist.VerifySession(filepath.Dir(path))
-		r.Payloads, r.Pruned, r.PayloadProblems = found.Checked, found.Pruned, found.Problems
+		r.Report, r.payloads, err = persist.VerifySession(filepath.Dir(path))
+		r.Payloads, r.Pruned, r.PayloadProblems = r.payloads.Checked, r.payloads.Pruned, r.payloads.Problems
 	} else {
 		r.Report, err = persist.VerifyFile(path)
 	}
@@ -52,6 +52,12 @@ func Verify(path, key string) (r Report, err error) {
 	}
 	return r, nil
 }
+
+// Tampered reports whether a line or a payload was changed after it was written.
+func (r Report) Tampered() bool { return r.Report.Tampered() || r.payloads.Tampered() }
+
+// Incomplete reports whether a line or a payload is not whole.
+func (r Report) Incomplete() bool { return !r.OK() || len(r.PayloadProblems) > 0 }
 
 // Print prints the report.
 func (r Report) Print(out io.Writer) error {
