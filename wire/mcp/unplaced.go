@@ -3,10 +3,13 @@ package mcp
 import (
 	"context"
 	"io"
+	"sync"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 )
 
 // Unplaced are the options of a server without a workspace.
@@ -30,5 +33,27 @@ func (u Unplaced) Serve(ctx context.Context, in io.ReadCloser, out io.WriteClose
 			return &sdk.CallToolResult{IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: u.Reason}}}, nil
 		})
 	}
-	_ = s.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out}) // its error is the end of the client
+	var mu sync.Mutex
+	write := func(message []byte, _ bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = out.Write(append(message, '\n')) // fails without a client: then its input ends, too
+	}
+	st := newStream(s, StreamOptions{Write: write})
+	defer context.AfterFunc(ctx, func() { _ = in.Close() })()
+	lines := make(chan []byte)
+	go scan(in, lines)
+	for raw := range lines {
+		var m struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Params json.RawMessage `json:"params"`
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			st.refuse(nil, errorf(jsonrpc.CodeParseError, "the line is no message of JSON-RPC: %v", err))
+			continue
+		}
+		st.Receive(Line{ID: m.ID, Method: m.Method, Params: m.Params, Raw: raw})
+	}
+	st.Drain(ctx)
 }
