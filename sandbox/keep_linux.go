@@ -88,9 +88,12 @@ func announce(step KeepStep, a notify.Attempt) error {
 		if first.Mode() == 0 {
 			return errChanged
 		}
+		if a.Call == "creat" || strings.HasPrefix(a.Call, "open") && a.Flags&unix.O_TRUNC != 0 {
+			return tell(first, step.Emptying)
+		}
 		return tell(first, step.Overwriting)
 	case "unlink", "unlinkat", "rmdir":
-		return tell(first, step.Removing)
+		return tell(first, step.Unlinking)
 	case "rename", "renameat", "renameat2":
 		to := a.Targets[1]
 		if a.How&unix.RENAME_EXCHANGE != 0 {

@@ -117,7 +117,9 @@ type Keeper interface {
 // KeepStep is one change. No other one of the session is under way before it ends. Files are given as places (O_PATH).
 type KeepStep interface {
 	Overwriting(path string, place int) error // before the content of a file changes
-	Removing(path string, place int) error    // before a name is removed, or goes to another file
+	Emptying(path string, place int) error    // before the content of a file goes all at once
+	Removing(path string, place int) error    // before a name goes to another file
+	Unlinking(path string, place int) error   // before a name is removed
 	Moving(path, to string)
 	Exchanging(path, other string)
 	End(done bool)

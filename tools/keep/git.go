@@ -20,6 +20,7 @@ type index struct {
 	file    inode
 	changed unix.Timespec
 	size    int64
+	objects string // the directory of git's objects
 	entries map[string]indexed
 }
 
@@ -37,30 +38,32 @@ const (
 )
 
 // inGit returns the name of git's object with the content of a file, and the top of the work tree; "" if git does not have it. A file is
-// as the index has it if all that git compares is equal, and the file is older than the index.
-func (s *Store) inGit(path string, st *unix.Stat_t) (object, top string) {
+// as the index has it if all that git compares is equal, and the file is older than the index. loose is the object if it is a file of its
+// own, which git does not sync; nil: it is packed.
+func (s *Store) inGit(path string, st *unix.Stat_t) (object, top string, loose *os.File) {
 	for top = filepath.Dir(path); ; top = filepath.Dir(top) {
 		var git unix.Stat_t
 		if unix.Lstat(agenttool.Join(top, ".git"), &git) == nil {
 			break
 		}
 		if top == "/" {
-			return "", ""
+			return "", "", nil
 		}
 	}
 	if strings.HasPrefix(path, agenttool.Join(top, ".git")+"/") {
-		return "", ""
+		return "", "", nil
 	}
 	ix := s.indexOf(agenttool.Join(top, ".git"))
 	if ix == nil {
-		return "", ""
+		return "", "", nil
 	}
 	rel, err := filepath.Rel(top, path)
 	e, known := ix.entries[rel]
 	if !known || err != nil || !isUnchanged(e.stat, st) || !isBefore(st.Mtim, ix.changed) || e.object == "" {
-		return "", ""
+		return "", "", nil
 	}
-	return e.object, top
+	loose, _ = os.Open(filepath.Join(ix.objects, e.object[:2], e.object[2:]))
+	return e.object, top, loose
 }
 
 func isBefore(a, b unix.Timespec) bool { return a.Sec < b.Sec || a.Sec == b.Sec && a.Nsec < b.Nsec }
@@ -99,7 +102,13 @@ func (s *Store) indexOf(git string) *index {
 	if ix := s.indexes[git]; ix != nil && ix.file == file && ix.changed == st.Mtim && ix.size == st.Size {
 		return ix
 	}
-	ix := &index{file, st.Mtim, st.Size, map[string]indexed{}}
+	common := git
+	if text, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil { // of a further work tree
+		if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
+			common = filepath.Join(git, common)
+		}
+	}
+	ix := &index{file, st.Mtim, st.Size, filepath.Join(common, "objects"), map[string]indexed{}}
 	err = gitindex.NewReader(io.LimitReader(f, maxIndex), gitindex.SHA1).Entries(func(e gitindex.Entry) error {
 		if len(ix.entries) >= maxIndexed {
 			return errTooMany

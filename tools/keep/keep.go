@@ -48,6 +48,7 @@ type Store struct {
 	indexes  map[string]*index // of repositories, by git directory
 	trimmed  time.Time         // when it was last looked through
 	free     int64             // bytes that fit in before calls have to make room
+	orders   map[uint64]order  // of file systems, by device
 }
 
 // The bounds of a call, and of the store. Contents that share their blocks with nothing count as bytes.
@@ -78,10 +79,13 @@ type Call struct {
 	mu                    sync.Mutex
 	dir                   string // of this call in the store; "" before the first loss
 	journal               *os.File
-	unsaved               []byte         // lines about changes that lose nothing, which go to the journal before the next loss
-	own                   map[inode]bool // files that the call made
-	kept                  map[inode]bool // files whose content was kept before the call changed it
-	contents              int            // how many files with contents there are
+	dev                   uint64            // of dir
+	order                 order             // of its file system
+	homes                 map[string]string // directories of dir that stand for others, by the paths of those, which end with a slash
+	unsaved               []byte            // lines about changes that lose nothing, which go to the journal before the next loss
+	own                   map[inode]bool    // files that the call made
+	kept                  map[inode]bool    // files whose content was kept before the call changed it
+	contents              int               // how many files with contents there are
 	copied                int64
 	losses                Losses
 	lossLines, otherLines int // of the journal
@@ -99,7 +103,7 @@ func (s *Store) Call(id string) *Call {
 	if s == nil {
 		return nil
 	}
-	return &Call{store: s, id: id, own: map[inode]bool{}, kept: map[inode]bool{}}
+	return &Call{store: s, id: id, own: map[inode]bool{}, kept: map[inode]bool{}, homes: map[string]string{}}
 }
 
 // entry is a line of a journal.
@@ -120,6 +124,7 @@ const (
 	moved     deed = "moved"    // to a name that was free, or that an entry before has freed
 	exchanged deed = "exchange" // two names
 	undone    deed = "undone"   // the entry before: the change was not made after all
+	stood     deed = "stood"    // no change: a directory of the store stands for the one with that name
 	ended     deed = "ended"    // the last entry of a call
 )
 
@@ -177,11 +182,18 @@ func (c *Call) Begin() *Step {
 }
 
 // Overwriting announces that the content of a file will change. place is the file, opened with O_PATH. The error is a [*NotKept].
-func (s *Step) Overwriting(path string, place int) error { return s.losing(wrote, path, place) }
+func (s *Step) Overwriting(path string, place int) error { return s.losing(someContent, path, place) }
+
+// Emptying announces that a file will lose its content all at once. It is Overwriting otherwise.
+func (s *Step) Emptying(path string, place int) error { return s.losing(itsContent, path, place) }
 
 // Removing announces that a name will be removed, or that another file will take it. place is the file with that name, opened with O_PATH; for
 // a symbolic link it is the link itself. The error is a [*NotKept].
-func (s *Step) Removing(path string, place int) error { return s.losing(removed, path, place) }
+func (s *Step) Removing(path string, place int) error { return s.losing(itsPlace, path, place) }
+
+// Unlinking announces that a name will be removed, and that no file takes it: nobody minds if it is gone for a moment before. It is Removing
+// otherwise.
+func (s *Step) Unlinking(path string, place int) error { return s.losing(itsName, path, place) }
 
 // Moving announces that a file or directory will get another name. If a file has that name already, announce its removal first.
 func (s *Step) Moving(path, to string) {
@@ -198,7 +210,7 @@ func (s *Step) Exchanging(path, other string) {
 }
 
 // losing keeps what a change would lose.
-func (s *Step) losing(did deed, path string, place int) error {
+func (s *Step) losing(l loses, path string, place int) error {
 	if s == nil {
 		return nil
 	}
@@ -209,7 +221,7 @@ func (s *Step) losing(did deed, path string, place int) error {
 	if err := unix.Fstat(place, &st); err != nil {
 		return notKept(path, err)
 	}
-	file := inode{uint64(st.Dev), st.Ino}
+	file, did := inode{uint64(st.Dev), st.Ino}, l.did()
 	switch {
 	case c.own[file] && did == removed:
 		s.finish = append(s.finish, func() { c.forget(file, &st, path) })
@@ -217,14 +229,24 @@ func (s *Step) losing(did deed, path string, place int) error {
 	case c.own[file], did == wrote && c.kept[file]:
 		return nil
 	}
-	was, err := c.state(did, path, place, &st)
+	err := c.open()
+	if err != nil {
+		return notKept(path, err)
+	}
+	was, content, later, err := c.keep(l, path, place, &st)
 	if err == nil {
 		err = c.note(entry{Did: did, Path: name(path), Was: was}, true)
+	}
+	if err == nil && !later {
+		err = c.saves(l, place, uint64(st.Dev), content)
+	}
+	if content != nil {
+		err = errors.Join(err, content.Close())
 	}
 	if err != nil {
 		return notKept(path, err)
 	}
-	s.lost = append(s.lost, loss{did, path, file, was.Content})
+	s.lost = append(s.lost, loss{did, path, file, string(was.Content)})
 	return nil
 }
 
@@ -348,8 +370,11 @@ func (c *Call) open() error {
 	if c.dir != "" {
 		return nil
 	}
-	if _, err := os.Lstat(c.store.Dir); err != nil {
+	if !fileExists(c.store.Dir) {
 		if err := makeDir(c.store.Dir, os.MkdirAll); err != nil {
+			return err
+		}
+		if err := syncDirs(filepath.Dir(c.store.Dir)); err != nil {
 			return err
 		}
 	}
@@ -361,7 +386,12 @@ func (c *Call) open() error {
 	if err != nil {
 		return err
 	}
-	c.dir, c.journal = dir, journal
+	var st unix.Stat_t
+	if err := unix.Fstat(int(journal.Fd()), &st); err != nil {
+		journal.Close()
+		return err
+	}
+	c.dir, c.journal, c.dev, c.order = dir, journal, uint64(st.Dev), c.store.orderOf(int(journal.Fd()), uint64(st.Dev))
 	return nil
 }
 

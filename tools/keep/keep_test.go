@@ -369,3 +369,66 @@ func TestCallsMakeAnyNumber(t *testing.T) {
 		t.Errorf("it is %q", got)
 	}
 }
+
+// TestNamesTellOfLosses: a journal that the power cut off after its last line that was written out is as good as a whole one: what was removed
+// since is known by its names, and what was not removed after all is left alone.
+func TestNamesTellOfLosses(t *testing.T) {
+	t.Parallel()
+	dir := realTemp(t)
+	ws := filepath.Join(dir, "ws")
+	for _, d := range []string{"a/b/c", "e"} {
+		if err := os.MkdirAll(filepath.Join(ws, d), 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files := []string{"a/1", "a/2", "a/b/1", "a/b/c/1", "e/1"}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(ws, f), []byte("content of "+f), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, ws)
+	store := &Store{Dir: filepath.Join(dir, "store")}
+	a := announcer{t, store.Call("c1")}
+	journal := filepath.Join(store.Dir, "c1", journalName)
+	var written int64
+	for _, f := range files {
+		path := filepath.Join(ws, f)
+		fd := place(path)
+		step := a.call.Begin()
+		if err := step.Unlinking(path, fd); err != nil {
+			t.Fatal(err)
+		}
+		if f != "e/1" { // the power fails before this is removed
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		unix.Close(fd)
+		step.End(true)
+		content, err := os.ReadFile(journal)
+		if err != nil {
+			t.Fatal(err)
+		}
+		written = int64(strings.LastIndex(string(content), `{"did":"stood"`))
+		written += int64(strings.Index(string(content[written:]), "\n")) + 1
+	}
+	for _, d := range []string{"a/b/c", "a/b", "a"} {
+		if err := os.Remove(filepath.Join(ws, d)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(journal, written); err != nil {
+		t.Fatal(err)
+	}
+	if kept := store.Calls(); len(kept) != 1 || kept[0].Changes < len(files)-1 {
+		t.Fatalf("the store has %v", kept)
+	}
+	report, err := store.PutBack(context.Background(), "c1")
+	if err != nil || len(report.Problems) > 0 {
+		t.Fatalf("%+v %v", report, err)
+	}
+	if after := tree(t, ws); after != before {
+		t.Errorf("undone:\n%s\nbefore:\n%s", after, before)
+	}
+}

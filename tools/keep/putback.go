@@ -84,7 +84,12 @@ func (s *Store) PutBack(ctx context.Context, id string) (Report, error) {
 	for n := 2; fileExists(filepath.Join(s.Dir, as)); n++ {
 		as = fmt.Sprintf("undo%d-%s", n, id)
 	}
-	u := &undo{ctx: ctx, dir: dir, record: s.Call(as), named: map[inode]string{}}
+	u := &undo{ctx: ctx, dir: dir, record: s.Call(as), named: map[inode]string{}, disks: map[uint64]*os.File{}}
+	defer func() {
+		for _, f := range u.disks {
+			f.Close()
+		}
+	}()
 	report := Report{As: as}
 	slices.Reverse(entries)
 	for progress := true; progress && len(entries) > 0; { // what git has may be back only when an earlier change is undone
@@ -111,6 +116,9 @@ func (s *Store) PutBack(ctx context.Context, id string) (Report, error) {
 		}
 	}
 	if len(report.Problems) == 0 {
+		err = u.onDisk()
+	}
+	if len(report.Problems) == 0 && err == nil {
 		err = os.RemoveAll(dir) // else each file would have a second name there, and some programs leave such files alone
 	}
 	return report, errors.Join(err, u.record.Close())
@@ -121,7 +129,7 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// readJournal returns the changes that were made. A last line that is cut was about a change that was not.
+// readJournal returns the changes that were made. After a last line that is cut come those of which the store has the names alone.
 func readJournal(file string) (entries []entry, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -129,8 +137,12 @@ func readJournal(file string) (entries []entry, err error) {
 	}
 	defer f.Close()
 	lines := bufio.NewReader(f)
-	for {
+	var homes []entry
+	for whole := false; ; {
 		line, err := lines.ReadBytes('\n')
+		if err == io.EOF && !whole {
+			entries = append(entries, lostLines(filepath.Dir(file), homes, entries)...)
+		}
 		if err == io.EOF {
 			return entries, nil
 		}
@@ -143,6 +155,9 @@ func readJournal(file string) (entries []entry, err error) {
 		}
 		switch e.Did {
 		case ended:
+			whole = true
+		case stood:
+			homes = append(homes, e)
 		case undone:
 			i := lastOf(entries, e.Path)
 			if i >= 0 {
@@ -170,7 +185,36 @@ type undo struct {
 	dir    string // of the call
 	record *Call  // of what is there now
 	named  map[inode]string
-	dirs   []entry // directories that were made again
+	dirs   []entry             // directories that were made again
+	disks  map[uint64]*os.File // a directory of each file system that is to be synced, by device
+}
+
+// touches takes notice of a directory in which something changes. Where the disk gets all changes in their order, the copies are there until
+// what was put back is.
+func (u *undo) touches(dir int) {
+	var st, own unix.Stat_t
+	if unix.Fstat(dir, &st) != nil || unix.Stat(u.dir, &own) != nil || u.disks[uint64(st.Dev)] != nil {
+		return
+	}
+	switch order := u.record.store.orderOf(dir, uint64(st.Dev)); {
+	case order == neverKept, order == inOrder && st.Dev == own.Dev:
+		return
+	}
+	f, err := os.Open(atProc(dir))
+	if err == nil {
+		u.disks[uint64(st.Dev)] = f
+	}
+}
+
+// onDisk waits until all that was put back is on the disk, or sure to come there before the copies go.
+func (u *undo) onDisk() error {
+	var errs []error
+	for _, f := range u.disks {
+		if err := unix.Syncfs(int(f.Fd())); err != nil {
+			errs = append(errs, fmt.Errorf("what was put back may not be on the disk: %w", err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (u *undo) put(e entry) error {
@@ -179,6 +223,7 @@ func (u *undo) put(e entry) error {
 		return err
 	}
 	defer unix.Close(dir)
+	u.touches(dir)
 	switch e.Did {
 	case made:
 		return u.clear(dir, base, string(e.Path), nil)
@@ -238,7 +283,7 @@ func (u *undo) clear(dir int, base, path string, was *state) error {
 		}
 	}
 	step := u.record.Begin()
-	if err = step.Removing(path, place); err == nil {
+	if err = step.Unlinking(path, place); err == nil {
 		err = unix.Unlinkat(dir, base, how)
 	}
 	step.End(err == nil)
@@ -301,7 +346,7 @@ func (u *undo) file(dir int, base, path string, was *state) error {
 	of := inode{was.Dev, was.Ino}
 	var same []string
 	if was.Same {
-		same = append(same, filepath.Join(u.dir, was.Content))
+		same = append(same, filepath.Join(u.dir, string(was.Content)))
 	}
 	if other := u.named[of]; other != "" && was.Ino != 0 {
 		same = append(same, other)
@@ -376,13 +421,13 @@ func fill(fd int, content *os.File) error {
 		}
 		err = errors.Join(err, statErr)
 	}
-	return errors.Join(err, to.Close())
+	return errors.Join(err, writeOut(to), to.Close())
 }
 
 // content opens what a file held.
 func (u *undo) content(was *state) (*os.File, error) {
 	if was.Object == "" {
-		return os.Open(filepath.Join(u.dir, was.Content))
+		return os.Open(filepath.Join(u.dir, string(was.Content)))
 	}
 	plain := exec.CommandContext(u.ctx, "git", "--no-replace-objects", "-C", string(was.Top), "cat-file", "blob", was.Object)
 	plain.Env = append(os.Environ(), neutral.Closed()...) // the repository may name a program to fetch with

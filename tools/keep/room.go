@@ -74,7 +74,7 @@ func (s *Store) calls() (calls []stored) {
 			if info.Mode().IsRegular() {
 				call.bytes += info.Size()
 			}
-			if filepath.Base(path) == journalName || path == call.dir && !d.IsDir() {
+			if path == filepath.Join(call.dir, journalName) || path == call.dir && !d.IsDir() {
 				call.ended = info.ModTime()
 			}
 			return nil

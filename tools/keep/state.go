@@ -23,7 +23,7 @@ type state struct {
 
 	Target  name   `json:"target,omitempty"`  // of a symbolic link
 	Size    int64  `json:"size,omitempty"`    // of a regular file
-	Content string `json:"content,omitempty"` // the file with the content, in the directory of the call
+	Content name   `json:"content,omitempty"` // the file with the content, in the directory of the call
 	Same    bool   `json:"same,omitempty"`    // ... is the very file: its other names are hard links to it
 	Own     bool   `json:"own,omitempty"`     // the call had made it: of all this it has the mode alone
 	Object  string `json:"object,omitempty"`  // the content is git's object, of the repository in Top
@@ -33,53 +33,66 @@ type state struct {
 	Ino uint64 `json:"ino,omitempty"`
 }
 
-// state describes the file at place, and keeps its content in the store.
-func (c *Call) state(did deed, path string, place int, st *unix.Stat_t) (*state, error) {
+// stateOf is what the status of a file says about it.
+func stateOf(st *unix.Stat_t) *state {
 	was := &state{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Access: timeOf(st.Atim), Change: timeOf(st.Mtim)}
 	if st.Nlink > 1 && st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		was.Dev, was.Ino = uint64(st.Dev), st.Ino
 	}
+	return was
+}
+
+// keep describes the file at place, and keeps its content in the store. The line about it, which undoing needs, has yet to be written: later
+// reports whether it may come to the disk after the change. Otherwise content is what has to be there before, beside the line; nil: nothing.
+func (c *Call) keep(l loses, path string, place int, st *unix.Stat_t) (was *state, content *os.File, later bool, err error) {
+	was = stateOf(st)
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
 	case unix.S_IFLNK:
 		target, err := readLink(place)
 		was.Target = name(target)
-		return was, err
+		return was, nil, false, err
 	case unix.S_IFDIR:
-		var err error
 		was.Attrs, err = attributes(place)
-		return was, err
+		return was, nil, c.homes[path+"/"] != "", err
 	default:
-		return was, nil
+		return was, nil, false, nil
 	}
 	was.Size = st.Size
-	if object, top := c.store.inGit(path, st); object != "" {
+	object, top, loose := c.store.inGit(path, st)
+	if object != "" && (c.order == inOrder || l != itsName) { // elsewhere its line has to be synced, and a name has not
 		was.Object, was.Top = object, name(top)
-		return was, nil
+		return was, loose, false, nil
 	}
-	if err := c.open(); err != nil {
-		return nil, err
+	if l.did() == removed {
+		content, err := c.takeName(l, path, place, st)
+		was.Content = name(content)
+		if err != nil {
+			return nil, nil, false, err
+		}
 	}
-	c.contents++
-	content := strconv.Itoa(c.contents)
-	into := filepath.Join(c.dir, content)
-	was.Content = content
-	if did == removed && linkAt(path, into, st) {
+	if was.Content != "" {
 		was.Same = true
 		err := c.store.take(st.Size)
 		if err != nil {
-			_ = unix.Unlink(into)
+			_ = unix.Unlink(filepath.Join(c.dir, string(was.Content)))
 		}
-		return was, err
+		return was, nil, true, err
+	}
+	if object != "" {
+		was.Object, was.Top = object, name(top)
+		return was, loose, false, nil
 	}
 	if c.store.Refuses != nil && c.store.Refuses(path) {
-		return nil, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
+		return nil, nil, false, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
 	}
-	var err error
 	if was.Attrs, err = attributes(place); err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
-	return was, c.copyContent(place, into, st.Size)
+	c.contents++
+	was.Content = name(strconv.Itoa(c.contents))
+	content, err = c.copyContent(place, filepath.Join(c.dir, string(was.Content)), st.Size)
+	return was, content, false, err
 }
 
 func timeOf(t unix.Timespec) time.Time { return time.Unix(t.Sec, t.Nsec) }
@@ -95,57 +108,34 @@ func readLink(place int) (string, error) {
 	return string(buffer[:n]), nil
 }
 
-// linkAt gives a file that is about to lose a name another one in the store, if both are on one mount and that is still the file. A place
-// of another mount namespace cannot be linked from, so the host's own name for the file is used.
-func linkAt(path, into string, st *unix.Stat_t) bool {
-	dir, err := unix.Openat2(unix.AT_FDCWD, filepath.Dir(path), &unix.OpenHow{
-		Flags: unix.O_PATH | unix.O_DIRECTORY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
-	})
-	if err != nil {
-		return false
-	}
-	defer unix.Close(dir)
-	if unix.Linkat(dir, filepath.Base(path), unix.AT_FDCWD, into, 0) != nil {
-		return false
-	}
-	var now unix.Stat_t
-	if unix.Lstat(into, &now) == nil && now.Dev == st.Dev && now.Ino == st.Ino {
-		return true
-	}
-	_ = unix.Unlink(into)
-	return false
-}
-
 // copyContent copies a file into the store. Where the file system can, the copy shares the blocks of the file.
-func (c *Call) copyContent(place int, into string, size int64) (err error) {
+func (c *Call) copyContent(place int, into string, size int64) (to *os.File, err error) {
 	from, err := os.OpenFile(atProc(place), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
-		return errors.New("it cannot be read: " + unwrapped(err).Error())
+		return nil, errors.New("it cannot be read: " + unwrapped(err).Error())
 	}
 	defer from.Close()
-	to, err := create(into, 0)
+	to, err = create(into, 0)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
-		if closed := to.Close(); err == nil {
-			err = closed
-		}
 		if err != nil {
+			to.Close()
 			_ = os.Remove(into)
 		}
 	}()
 	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil {
-		return nil
+		return to, nil
 	}
 	if c.copied+size > maxCopied {
-		return errors.New("the call has changed more than toolhost copies for one call, which are " + strconv.Itoa(maxCopied>>20) + " MiB")
+		return nil, errors.New("the call has changed more than toolhost copies for one call, which are " + strconv.Itoa(maxCopied>>20) + " MiB")
 	}
 	if err := c.store.take(size); err != nil {
-		return err
+		return nil, err
 	}
 	c.copied += size
-	return copyData(to, from, size)
+	return to, copyData(to, from, size)
 }
 
 // copyData copies the parts of a file that have data.
