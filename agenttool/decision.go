@@ -39,9 +39,10 @@ type Decision struct {
 	ContentBlocks          []Content         `json:"content_blocks,omitempty"`
 	DecidedAt              string            `json:"decided_at"`
 	ExpiresAt              string            `json:"expires_at,omitempty"`
-	Grants                 []string          `json:"grants,omitempty"` // they widen the sandbox of the call, see [Confined]
-	Protected              Protected         `json:"-"`                // of a decision that asks: what a yes opens
-	Failure                error             `json:"-"`                // of one that denies: a shortage kept it from being made, and the call fails with this
+	Grants                 []string          `json:"grants,omitempty"`   // they widen the sandbox of the call, see [Confined]
+	Snapshot               int               `json:"snapshot,omitempty"` // of mode and rules under which it was made, as tool.x.settings.changed numbers them; 1 is the session's first
+	Protected              Protected         `json:"-"`                  // of a decision that asks: what a yes opens
+	Failure                error             `json:"-"`                  // of one that denies: a shortage kept it from being made, and the call fails with this
 	Extra                  Extra             `json:",embed"`
 }
 

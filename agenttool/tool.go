@@ -3,6 +3,7 @@ package agenttool
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 )
 
@@ -106,6 +107,10 @@ type Preview struct {
 	Partial bool   `json:"partial,omitempty"` // Diff does not show all of the change: it is too long, or not text
 	Digest  string `json:"digest"`            // of the content it was made from; empty for a file that does not exist
 }
+
+// ErrSecret is wrapped by the error of a Run that did not read a file because rules keep it from being read, as they are now. The rules
+// under which the call was decided may have said otherwise.
+var ErrSecret = errors.New("the file is kept from being read")
 
 // ErrPreviewStale is wrapped by the error of a Run whose approved preview no longer matches the disk.
 var ErrPreviewStale = Failure(PolicyBlocked, "changed_since_approval", "the file changed since the change was approved")

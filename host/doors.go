@@ -56,14 +56,18 @@ func (h *Host) Try(id agenttool.DecisionID, rules []string) (prompt.Trial, error
 type Amendment struct {
 	Policy    permissions.Policy // its mode is the loosest from now on
 	Approvals prompt.Approvals
+	With      func() // puts in force what tools go by besides, in the same moment; it takes no time and calls no host. nil: nothing
 }
 
 // Amend puts another policy in force: for calls that are admitted or answered from now on, and for prompts that wait, which it
 // may answer. Rules that were granted for this session stay, and so does a mode that the client made tighter.
 func (h *Host) Amend(a Amendment) {
-	policy := h.rules.amend(a.Policy)
+	if a.With == nil {
+		a.With = func() {}
+	}
+	policy := h.rules.amend(a.Policy, a.With)
 	h.prompts.Amend(a.Approvals)
-	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "mode", policy.Mode, "rules", len(policy.Rules()))
+	h.journal.record(agenttool.Event{EventType: agenttool.EventSettingsChanged}, "mode", policy.Mode, "rules", len(policy.Rules()), "snapshot", policy.Snapshot)
 	h.surfaces.renew("settings changed")
 	h.prompts.Reconsider()
 }

@@ -104,7 +104,7 @@ func New(o Options) (*Host, error) {
 		o.Now = time.Now
 	}
 	o.MaxParallel = cmp.Or(o.MaxParallel, defaultMaxParallel)
-	o.Policy.Mode = cmp.Or(o.Policy.Mode, permissions.Default)
+	o.Policy.Mode, o.Policy.Snapshot = cmp.Or(o.Policy.Mode, permissions.Default), 1
 	reg, err := newRegistry(o.Tools)
 	if err != nil {
 		return nil, fmt.Errorf("host: %w", err)

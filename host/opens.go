@@ -60,9 +60,9 @@ func (r *rules) shut(made agenttool.InvocationID, opened []string) {
 			continue
 		}
 		r.mu.Lock()
-		r.policy = r.policy.Without(func(rule permissions.Rule) bool {
+		r.set(r.policy.Without(func(rule permissions.Rule) bool {
 			return rule.Origin.Made == made && slices.Contains(permissions.Opening(of), rule.Text)
-		})
+		}))
 		r.mu.Unlock()
 	}
 }

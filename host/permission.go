@@ -80,6 +80,11 @@ func agreedBy(grants []string, shown agenttool.Protected) agenttool.Protected {
 // errNamesChanged is why a call is decided anew: it would change protected names that its decision did not know.
 var errNamesChanged = errors.New("its paths are protected now")
 
+// outdated reports whether a call was kept from a file by rules that came after its decision: those give the reason.
+func (a *approval) outdated(err error) bool {
+	return errors.Is(err, agenttool.ErrSecret) && a.c.host.rules.Policy().Snapshot != a.policy.Snapshot
+}
+
 // still fails if the call would now change protected names that its decision did not know: their owner may have made them so meanwhile.
 func (a *approval) still() error {
 	now := a.policy.Protected(a.request())

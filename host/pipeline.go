@@ -65,7 +65,8 @@ func (c *call) run(ctx context.Context) error {
 			break
 		}
 		switch {
-		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged): // what was decided is no longer what would be done: decide again
+		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged), c.approval.outdated(err): // what was decided is no longer what would be done: decide again
+			c.approval.policy = c.approval.rules()
 			if err = c.again(ctx); err == nil {
 				err = c.rebind(ctx, c.input)
 			}

@@ -39,7 +39,13 @@ func (r *rules) Parse(text string, origin agenttool.Origin) (permissions.Rule, e
 func (r *rules) Add(granted []permissions.Rule) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.policy = r.policy.With(granted...)
+	r.set(r.policy.With(granted...))
+}
+
+// set puts a policy in force as the next snapshot. The caller holds mu.
+func (r *rules) set(policy permissions.Policy) {
+	policy.Snapshot = r.policy.Snapshot + 1
+	r.policy = policy
 }
 
 // tighten changes the mode for a client, to none that is looser than a user chose, or else the limit.
@@ -69,8 +75,10 @@ func (r *rules) setMode(m permissions.Mode, may func() error) error {
 	r.mu.Lock()
 	before := r.policy.Mode
 	err := may()
-	if err == nil {
-		r.policy.Mode = m
+	if err == nil && before != m {
+		policy := r.policy
+		policy.Mode = m
+		r.set(policy)
 	}
 	r.mu.Unlock()
 	if err == nil && before != m {
@@ -80,10 +88,12 @@ func (r *rules) setMode(m permissions.Mode, may func() error) error {
 }
 
 // amend puts another policy in force and returns it. Rules that were granted for this session stay, and so does a mode that the
-// client made tighter, or that a user chose while the settings named the same mode as now.
-func (r *rules) amend(policy permissions.Policy) permissions.Policy {
+// client made tighter, or that a user chose while the settings named the same mode as now. with is called in the same moment: nobody gets
+// a policy meanwhile.
+func (r *rules) amend(policy permissions.Policy, with func()) permissions.Policy {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	with()
 	old := r.policy
 	policy = policy.With(granted(old)...)
 	policy.Mode = cmp.Or(policy.Mode, permissions.Default)
@@ -92,8 +102,8 @@ func (r *rules) amend(policy permissions.Policy) permissions.Policy {
 		policy.Mode = old.Mode
 	}
 	r.loosened = stays
-	r.policy = policy
-	return policy
+	r.set(policy)
+	return r.policy
 }
 
 // granted are the rules of a policy that were added for the session alone.
@@ -106,8 +116,8 @@ func (r *rules) revoke(text string) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := len(r.policy.Rules())
-	r.policy = r.policy.Without(func(rule permissions.Rule) bool {
+	r.set(r.policy.Without(func(rule permissions.Rule) bool {
 		return rule.Text == text && rule.Origin.Source == agenttool.SourceSession
-	})
+	}))
 	return before - len(r.policy.Rules())
 }

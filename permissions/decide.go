@@ -37,7 +37,7 @@ func (p Policy) Decide(r Request) agenttool.Decision {
 	v := p.verdict(r)
 	v.reads, v.dir = r.Facts.Reads, r.Facts.Dir
 	d := agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, Mode: string(p.Mode), Behavior: v.behavior, BlockedPath: v.path, Grants: v.grants,
+		SchemaVersion: agenttool.SchemaVersion, Mode: string(p.Mode), Behavior: v.behavior, BlockedPath: v.path, Grants: v.grants, Snapshot: p.Snapshot,
 		Reason: &agenttool.DecisionReason{Type: v.kind, Detail: v.why}, Failure: v.failure,
 	}
 	for _, rule := range v.rules {

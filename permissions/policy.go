@@ -24,6 +24,9 @@ type Policy struct {
 	Confines  bool   // commands run in a sandbox that holds all walls
 	Fixed     bool   // the administrator chose the mode: no answer loosens it
 
+	// Snapshot numbers the mode and rules of a session: each change has another number. Decisions bear it. 0: they are not numbered.
+	Snapshot int
+
 	// Disabled are tools that no surface has, by name, and where settings disable them. Rules are not about them: other tools may
 	// have the same effects.
 	Disabled map[string]agenttool.Origin

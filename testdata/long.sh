@@ -17,4 +17,5 @@ go test -count=1 -timeout 60m -v -run '^(TestEscapes|TestEscapesAsked|TestApprov
   awk '/^ *--- / { n[$2]++; if ($2 == "FAIL:") bad = 1 } /^(--- |FAIL|ok|panic)/ { print } END { for (r in n) print n[r], "tests and parts of tests:", r; exit bad }'
 go test -count=1 -timeout 60m -run 'EqualsCold|Calm|BatchesHoldTheirPromises|EverySize' ./tools/search/engine ./host ./cmd/toolhost/internal/approve/screen
 go test -count=1 -timeout 60m -v -run '^TestBombsEnd$' ./sandbox
+go test -count=1 -timeout 60m -v -run '^TestReloadsWhileCallsRun$' ./cmd/toolhost/internal/session
 OPERANDS=all go test -count=1 -timeout 60m -run '^TestOperandsArePaths$' ./classify/program

@@ -36,8 +36,9 @@ type walks struct {
 
 // coverage carries findings from one walk to the next.
 type coverage struct {
-	held    coverHistory // belongs to the walk under way
-	amended bool         // the rules are others than those that held was made by
+	held       coverHistory // belongs to the walk under way
+	amended    bool         // the rules are others than those that held was made by
+	amendments int
 }
 
 // scan is one walk, or the promise of one until done is closed.
@@ -142,8 +143,16 @@ func (c *Cache) Invalidate() {
 func (c *Cache) Amend(readDeny, sealed []string) {
 	c.mu.Lock()
 	c.options.ReadDeny, c.options.Sealed, c.amended = readDeny, sealed, true
+	c.amendments++
 	c.mu.Unlock()
 	c.Invalidate()
+}
+
+// Amended is how often Amend was called.
+func (c *Cache) Amended() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.amendments
 }
 
 // maxAllowed bounds how many allowed paths are remembered.

@@ -149,7 +149,7 @@ func (n *SecretNames) File(name string, dev, ino uint64) bool {
 
 func secretError(spelling string, rule protect.Rule) error {
 	e := agenttool.Failure(agenttool.PermissionDenied, "secret", spelling+" is not read: it holds secrets ("+string(rule)+
-		"). Ask the user for the values that you need; names and shapes of settings are often in an example file beside it")
+		"). Ask the user for the values that you need; names and shapes of settings are often in an example file beside it").Because(agenttool.ErrSecret)
 	e.BlockedPath = spelling
 	return e
 }

@@ -273,15 +273,18 @@ func Shown() []string { return append(filepath.SplitList(os.Getenv("PATH")), ins
 // guardAge is how long the file tools use a map of the protected names: making one takes as long as a read.
 const guardAge = time.Second
 
-// Recent returns the map of a cache, which it asks every guardAge.
+// Recent returns the map of a cache, which it asks every guardAge, and when the cache was amended.
 func Recent(names *protect.Cache) func() (*protect.Map, error) {
 	var mu sync.Mutex
 	var kept *protect.Map
 	var at time.Time
+	var amended int
 	return func() (*protect.Map, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if kept != nil && time.Since(at) < guardAge {
+		last := amended
+		amended = names.Amended()
+		if kept != nil && last == amended && time.Since(at) < guardAge {
 			return kept, nil
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -43,9 +43,10 @@ func (s *Session) apply(read *settings.Settings) error {
 	_ = s.Store.Redactor().SetRules(m.Redaction) // policy.New has checked them
 	learn(s.Store.Redactor(), m)
 	warnings, reports := s.live.replace(m)
-	s.Sandbox.Names.Amend(m.Secrets, m.Sealed())
 	s.search.SetIndex(indexMode(read))
-	s.Host.Amend(host.Amendment{Policy: s.policy(), Approvals: s.approvals(read)})
+	s.Host.Amend(host.Amendment{
+		Policy: s.policy(), Approvals: s.approvals(read), With: func() { s.Sandbox.Names.Amend(m.Secrets, m.Sealed()) },
+	})
 	if err := s.Host.SetHooks(m.Hooks); err != nil {
 		s.Host.Warn("settings: the hooks as they are now are not in force: " + err.Error())
 		return err
