@@ -85,6 +85,10 @@ func openDead(dir string, id agenttool.SessionID) (log diskLog, used fs.FileInfo
 	if err != nil {
 		return log, nil, err
 	}
+	if _, err := all.Lstat(filepath.Join(string(id), rewrittenName)); err == nil { // Prune or a rewrite finishes that first
+		f.Close()
+		return log, nil, errNothingToEnd
+	}
 	if used, err = f.Stat(); err == nil { // before anything is read, as lockDead compares
 		err = needsEnd(f)
 	}

@@ -102,14 +102,20 @@ func openRegular(open opener, name string, flags int) (*os.File, error) {
 }
 
 // openLocked opens the session id below dir and its journal, and locks it. If Prune removes the session meanwhile, it
-// is created again.
+// is created again. It finishes an interrupted rewrite.
 func openLocked(dir string, id agenttool.SessionID) (session *os.Root, log diskLog, err error) {
 	for range 3 {
 		if session, err = openSession(dir, id); err != nil {
 			return nil, diskLog{}, err
 		}
 		if log, err = openLog(session, filepath.Join(dir, string(id), LogName)); err == nil {
-			return session, log, nil
+			if !isInterrupted(session) {
+				return session, log, nil
+			}
+			if _, err = settleRewrite(session); err == nil {
+				err = errRemoved // another file has its name now
+			}
+			log.Close()
 		}
 		session.Close()
 		if !errors.Is(err, errRemoved) {

@@ -121,6 +121,8 @@ type endedSession struct {
 	RecentSession
 	bytes    int64 // of all files
 	payloads []Removal
+
+	rewritten bool // it has files of an interrupted rewrite
 }
 
 func (p *pruning) failed(err error) {
@@ -158,14 +160,37 @@ func (p *pruning) measure() ([]endedSession, error) {
 				_ = p.all.Chtimes(string(u.ID)+"/"+LogName, p.now, p.now)
 			}
 		}
+		if s.rewritten && !p.o.Dry {
+			p.failed(p.settle(u.ID))
+		}
 		ended = append(ended, s)
 	}
 	return ended, nil
 }
 
+// settle finishes an interrupted rewrite.
+func (p *pruning) settle(id agenttool.SessionID) error {
+	log, err := p.hold(id)
+	if errors.Is(err, errKeep) || errors.Is(err, ErrNewer) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	session, err := p.all.OpenRoot(string(id))
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	_, err = settleRewrite(session)
+	return err
+}
+
 // measure measures the files of the session in d.
 func (s *endedSession) measure(d folder) {
 	s.bytes = d.bytes()
+	defer func() { s.rewritten = isRewritten(d, s.payloads) }()
 	results, err := d.open(resultsDir)
 	if err != nil {
 		return // it has none

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ type rewriting struct {
 
 // Rewrite takes the secrets that o.Redactor finds out of an ended session: of its records, its payloads, and the sealed files beside
 // them. It chains the records anew and adds one that says so, with the head of the log as it was. The files change together at
-// the end. Signatures and indexes of the log as it was are removed.
+// the end: an interrupted rewrite changes nothing, or whoever opens the session next finishes it. Signatures and indexes of the log as it was are removed.
 //
 // dropSealed has all sealed files removed, and not only the secrets that are found in them.
 //
@@ -53,8 +54,18 @@ func Rewrite(o Options, dropSealed bool) (Rewritten, error) {
 	if err != nil {
 		return Rewritten{}, err
 	}
-	defer log.Close()
+	defer func() { log.Close() }()
 	if err := lock(log); err != nil {
+		return Rewritten{}, err
+	}
+	replaced, err := settleRewrite(w.root)
+	if err == nil && replaced { // an interrupted one was complete: go on with its result
+		log.Close()
+		if log, err = openRegular(w.root.OpenFile, LogName, os.O_RDWR); err == nil {
+			err = lock(log)
+		}
+	}
+	if err != nil {
 		return Rewritten{}, err
 	}
 	defer w.drop()
@@ -116,16 +127,97 @@ func (w *rewriting) keepOld() {
 	_, w.renames = w.root.Remove(last[0]), w.renames[:len(w.renames)-1]
 }
 
+// rewrittenName is the new log once all new files are complete. Its name decides: before it, an interrupted rewrite changed nothing, and after
+// it, whoever opens the session next finishes it.
+const rewrittenName = LogName + ".redacted"
+
 // commit gives the new files their names.
 func (w *rewriting) commit() error {
-	for _, r := range w.renames {
-		if err := w.root.Rename(r[0], r[1]); err != nil {
-			return err
-		}
+	if err := syncRoots(w.root, ".", resultsDir); err != nil {
+		return err
 	}
 	w.renames = nil
+	if err := w.root.Rename(LogName+rewriteEnd, rewrittenName); err != nil {
+		return err
+	}
+	_, err := settleRewrite(w.root)
+	return err
+}
+
+// isInterrupted reports whether a complete rewrite of a session was interrupted before all files had their names.
+func isInterrupted(session *os.Root) bool {
+	_, err := session.Lstat(rewrittenName)
+	return err == nil
+}
+
+// errInterrupted means that a reader of a session has to wait for who may write it.
+var errInterrupted = errors.New("its secrets were being taken out when that was interrupted: run toolhost log redact again, which finishes it")
+
+// settleRewrite finishes an interrupted rewrite of a session that the caller has locked: either all its files get their names, the log last,
+// and it reports true, or they are removed.
+func settleRewrite(session *os.Root) (replaced bool, err error) {
+	if replaced = isInterrupted(session); replaced {
+		if err := syncRoots(session, "."); err != nil {
+			return false, err
+		}
+	}
+	for _, dir := range []string{".", resultsDir} {
+		entries, err := fs.ReadDir(session.FS(), dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		for _, e := range entries {
+			name, is := strings.CutSuffix(path.Join(dir, e.Name()), rewriteEnd)
+			if !is {
+				continue
+			}
+			if replaced {
+				err = session.Rename(name+rewriteEnd, name)
+			} else {
+				err = session.Remove(name + rewriteEnd)
+			}
+			if err != nil {
+				return false, err
+			}
+		}
+	}
+	if !replaced {
+		return false, nil
+	}
 	for _, name := range []string{"log.sig", indexName} {
-		if err := w.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := session.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+	}
+	if err := syncRoots(session, ".", resultsDir); err != nil {
+		return false, err
+	}
+	return true, errors.Join(session.Rename(rewrittenName, LogName), syncRoots(session, "."))
+}
+
+// isRewritten reports whether a session's directory has files of an interrupted rewrite. payloads are the names in its results.
+func isRewritten(d folder, payloads []Removal) bool {
+	for _, name := range []string{rewrittenName, LogName + rewriteEnd} {
+		if _, err := d.stat(name); err == nil {
+			return true
+		}
+	}
+	return slices.ContainsFunc(payloads, func(r Removal) bool { return strings.HasSuffix(r.Payload, rewriteEnd) })
+}
+
+// syncRoots syncs directories of a session that exist.
+func syncRoots(session *os.Root, dirs ...string) error {
+	for _, name := range dirs {
+		dir, err := session.Open(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = syncDir(dir)
+		dir.Close()
+		if err != nil {
 			return err
 		}
 	}

@@ -3,10 +3,12 @@ package persist
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/persist/redact"
@@ -118,4 +120,100 @@ func TestRewriteUnsound(t *testing.T) {
 	if now, _ := os.ReadFile(path); !bytes.Equal(now, changed) {
 		t.Error("the log was written")
 	}
+}
+
+// A rewrite that was killed leaves nothing: what is not complete is removed, and what is complete is finished, by whoever opens the session next.
+func TestInterruptedRewrite(t *testing.T) {
+	const value = "xyzzy-plugh-29"
+	openers := map[string]func(o Options) error{
+		"redact": func(o Options) error { _, err := Rewrite(o, false); return err },
+		"resume": func(o Options) error {
+			s, err := Resume(o)
+			if err == nil {
+				err = s.Close()
+			}
+			return err
+		},
+		"prune": func(o Options) error { _, err := Prune(o.Dir, Retention{}, time.Now()); return err },
+	}
+	for opener, open := range openers {
+		for _, complete := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, complete %v", opener, complete), func(t *testing.T) {
+				o := Options{Dir: t.TempDir(), ID: "ses_1"}
+				s := New(o)
+				ref, err := writeParts(t, s, "inv_1", "before "+value+" after\n", 1000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e := agenttool.Event{EventType: agenttool.EventResultPersisted, Data: []byte(`{"text":"` + value + `","ref":` + encoded(t, ref) + `}`)}
+				b, _ := e.MarshalJSON()
+				if _, err := s.Append(b); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				once := o.withDefaults()
+				once.Redactor.Add("value", value)
+				interruptRewrite(t, once, complete)
+				if _, _, err := VerifySession(s.Path()); complete != errors.Is(err, errInterrupted) {
+					t.Errorf("verify before: %v", err)
+				}
+				if err := open(o); err != nil {
+					t.Fatal(err)
+				}
+				if complete == bytes.Contains(stored(t, o.Dir), []byte(value)) {
+					t.Errorf("the value is stored: %v", !complete)
+				}
+				r, payloads, err := VerifySession(s.Path())
+				if err != nil || !r.OK() || !r.Closed || len(payloads.Problems) > 0 || payloads.Checked != 1 {
+					t.Errorf("%v, %s%+v", err, r, payloads)
+				}
+				if complete != (len(r.Redactions) == 1) {
+					t.Errorf("redactions %v", r.Redactions)
+				}
+				if left := rewriteLeft(t, s.Path()); len(left) > 0 && (opener != "resume" || complete) {
+					t.Errorf("left: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// interruptRewrite is a rewrite that is killed before its files get their names, or while they do.
+func interruptRewrite(t *testing.T, o Options, complete bool) {
+	t.Helper()
+	w := rewriting{dir: filepath.Join(o.Dir, string(o.ID)), o: o, digests: map[string]string{}}
+	var err error
+	if w.root, err = os.OpenRoot(w.dir); err != nil {
+		t.Fatal(err)
+	}
+	defer w.root.Close()
+	log, err := openRegular(w.root.OpenFile, LogName, os.O_RDWR)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := errors.Join(w.check(log), w.payloads(), w.records(log), w.references()); err != nil {
+		t.Fatal(err)
+	}
+	if !complete {
+		return
+	}
+	if err := errors.Join(w.root.Rename(LogName+rewriteEnd, rewrittenName), w.root.Rename(w.renames[0][0], w.renames[0][1])); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rewriteLeft are the files that a rewrite left.
+func rewriteLeft(t *testing.T, session string) (left []string) {
+	t.Helper()
+	for _, pattern := range []string{"*" + rewriteEnd, "*/*" + rewriteEnd, rewrittenName} {
+		found, err := filepath.Glob(filepath.Join(session, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		left = append(left, found...)
+	}
+	return left
 }

@@ -37,6 +37,9 @@ func VerifySession(dir string) (Report, Payloads, error) {
 		return Report{}, Payloads{}, err
 	}
 	defer f.Close()
+	if _, err := os.Lstat(filepath.Join(dir, rewrittenName)); err == nil {
+		return Report{}, Payloads{}, errInterrupted
+	}
 	p := payloadCheck{dir: dir, seen: map[payloadRef]bool{}, pruned: prunedPayloads(dir)}
 	report, err := verify(f, p.record)
 	p.judge()
