@@ -26,6 +26,16 @@ type clock struct {
 	Ahead map[agenttool.SessionID]time.Time `json:"ahead,omitempty"`
 }
 
+// LastPrune returns when [Prune] last ran in dir without being asked; zero: never, or nobody knows.
+func LastPrune(dir string) time.Time {
+	all, err := os.OpenRoot(dir)
+	if err != nil {
+		return time.Time{}
+	}
+	defer all.Close()
+	return readClock(all).Ran
+}
+
 func readClock(all *os.Root) (seen clock) {
 	if b, err := all.ReadFile(clockName); err == nil {
 		_ = json.Unmarshal(b, &seen) // an unreadable note is none

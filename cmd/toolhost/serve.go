@@ -114,8 +114,8 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 		return errors.Join(err, s.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	defer prune.Beside(ctx, s, logLine)()
 	defer cancel()
-	go prune.Beside(ctx, s, logLine)
 	go endDied(ctx)
 	defer memory.StartTrimmer(s.TrimCaches)()
 	if code := s.Code(); code != "" && output.IsTerminal(os.Stderr) {

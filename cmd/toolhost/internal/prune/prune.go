@@ -23,33 +23,52 @@ type Session interface {
 	Retention() persist.Retention // as its settings say
 }
 
-// Beside removes old sessions and caches beside the running session own, again and again until ctx ends.
-func Beside(ctx context.Context, own Session, log func(line string)) {
-	for wait := delay; ; wait = every {
-		select {
-		case <-time.After(wait):
-			sessions(own, log)
-		case <-ctx.Done():
-			return
+// longest is how long the end of a process waits: the next one goes on with the rest.
+const longest = 2 * time.Second
+
+// Beside removes old sessions and caches beside the running session own, again and again until ctx ends. A session that ends sooner than
+// that begins does it then, if nobody has for a day. wait waits for the end after ctx, but not for long.
+func Beside(ctx context.Context, own Session, log func(line string)) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for pause := delay; ; pause = every {
+			select {
+			case <-time.After(pause):
+				sessions(own, log)
+			case <-ctx.Done():
+				if pause == delay && due() {
+					sessions(own, log)
+				}
+				return
+			}
 		}
+	}()
+	return func() { within(done) }
+}
+
+// due reports whether no process has removed anything for a day.
+func due() bool {
+	dir, err := dirs.Sessions()
+	return err == nil && time.Since(persist.LastPrune(dir)) > every
+}
+
+func within(done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-time.After(longest):
 	}
 }
 
 // Meanwhile removes old sessions and caches while session own makes a call. wait waits for the end, but not for long: the next call goes
 // on with the rest.
 func Meanwhile(own Session, log func(line string)) (wait func()) {
-	const longest = 2 * time.Second
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		sessions(own, log)
 	}()
-	return func() {
-		select {
-		case <-done:
-		case <-time.After(longest):
-		}
-	}
+	return func() { within(done) }
 }
 
 // sessions removes sessions that are too old, outputs that are too large together, and old caches, but nothing of session own.
