@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +14,7 @@ import (
 	"toolhost/cmd/toolhost/internal/approve/terminal"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
+	"toolhost/cmd/toolhost/internal/session"
 )
 
 func newApprove() *cobra.Command {
@@ -64,7 +64,7 @@ With --no-wait 3 means that nothing was pending; with --once 1 means that nothin
 
 // answerPrompts runs toolhost approve.
 func answerPrompts(o terminal.Options, out io.Writer) error {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), session.Ending()...)
 	defer stop()
 	err := terminal.Run(ctx, o, os.Stdin, out)
 	switch {

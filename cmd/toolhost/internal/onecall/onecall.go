@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"toolhost/agenttool"
@@ -69,7 +68,7 @@ func ID() string {
 
 // Run runs a call to its end. The first interrupt cancels it.
 func Run(s *session.Session, r host.Request) (completion host.Completion, err error) {
-	interrupted, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	interrupted, stop := signal.NotifyContext(context.Background(), session.Ending()...)
 	defer stop()
 	done := make(chan host.Completion, 1)
 	if err := s.Host.Invoke(r, func(c host.Completion) { done <- c }); err != nil {

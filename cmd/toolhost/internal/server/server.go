@@ -29,7 +29,7 @@ const watchDelay = 100 * time.Millisecond
 // Run serves a session with a front until that ends, or a signal comes. Changed settings are put in force meanwhile.
 func Run(ctx context.Context, s *session.Session, f Front) error {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	signal.Notify(signals, session.Ending()...)
 	// A broken stdout must be an error that ends the calls, not a signal that ends the process. SIGPIPE is caught and
 	// not ignored, because children would inherit that.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)

@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"toolhost/agenttool"
@@ -441,4 +443,14 @@ func describe(s *Session) json.RawMessage {
 	a.add(p.Rules(), now.Hooks)
 	encoded, _ := agenttool.Encode(a) // texts and numbers
 	return encoded
+}
+
+// Ending returns the signals that end a session in order: its calls are answered, and its log is closed. SIGHUP says that the terminal is
+// gone, but not to a process that was started to outlive it, as nohup does.
+func Ending() []os.Signal {
+	ending := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ending = append(ending, syscall.SIGHUP)
+	}
+	return ending
 }
