@@ -99,21 +99,10 @@ func (p part) regular() bool { return p.Mode()&unix.S_IFMT == unix.S_IFREG }
 
 // inGit reports whether git takes the directory of the part for a git directory, or will once the part is there. A pointer .git counts everywhere.
 func (p part) inGit() bool {
-	dir, file := p.dir, filepath.Dir(p.Path)
-	switch {
-	case p.open:
+	if p.open || p.is() && protect.IsPart(p.dir, p.Path) {
 		return true
-	case p.kind == protect.PointerPart && !strings.EqualFold(p.name, "commondir"):
-		return true
-	case p.kind == protect.HookPart:
-		fd, err := unix.Openat(p.dir, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
-		if err != nil {
-			return true
-		}
-		defer unix.Close(fd)
-		dir, file = fd, filepath.Dir(file)
 	}
-	return protect.IsGitShape(dir, file, p.name)
+	return !p.is() && protect.IsGitShape(p.dir, filepath.Dir(p.Path), p.name)
 }
 
 // git is the path of the git directory of a part.

@@ -69,6 +69,26 @@ func IsGitShape(dir int, file, further string) bool {
 	return gitShaped(has)
 }
 
+// IsPart reports whether git runs or obeys what has a name: it is a hook, a configuration or a pointer, and its directory is a git directory, or will be once
+// the name is there. A pointer .git is one everywhere. dir is the directory of the file, open at least as a place. What cannot be looked at is one.
+func IsPart(dir int, file string) bool {
+	kind, in := PartOf(file), path.Dir(file)
+	switch {
+	case kind == NoPart || kind == HooksPart || kind == ShapePart:
+		return false
+	case kind == PointerPart && fold(path.Base(file)) == ".git":
+		return true
+	case kind == HookPart:
+		fd, err := unix.Openat(dir, "..", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return true
+		}
+		defer unix.Close(fd)
+		dir, in = fd, path.Dir(in)
+	}
+	return IsGitShape(dir, in, path.Base(file))
+}
+
 // Judged says of parts of git directories what git may have of them. The zero value lets no program live.
 type Judged struct {
 	// Known reports whether a file of that name had that content before, or a decision showed it: it stays as it is. nil: never.

@@ -35,6 +35,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool/json"
+	"toolhost/permissions/protect"
 )
 
 // Store is a directory that keeps the files that calls have replaced and removed. Its methods may be called from several goroutines. Dir must be
@@ -112,6 +113,7 @@ type entry struct {
 	Path name   `json:"path"`
 	To   name   `json:"to,omitempty"`
 	Was  *state `json:"was,omitempty"`
+	Part bool   `json:"part,omitempty"` // git ran or obeyed what had the name: it had been judged, or was there before
 }
 
 // deed is what was done.
@@ -235,7 +237,7 @@ func (s *Step) losing(l loses, path string, place int) error {
 	}
 	was, content, later, err := c.keep(l, path, place, &st)
 	if err == nil {
-		err = c.note(entry{Did: did, Path: name(path), Was: was}, true)
+		err = c.note(entry{Did: did, Path: name(path), Was: was, Part: isPart(path)}, true)
 	}
 	if err == nil && !later {
 		err = c.saves(l, place, uint64(st.Dev), content)
@@ -248,6 +250,19 @@ func (s *Step) losing(l loses, path string, place int) error {
 	}
 	s.lost = append(s.lost, loss{did, path, file, string(was.Content)})
 	return nil
+}
+
+// isPart reports whether git runs or obeys what has a path.
+func isPart(path string) bool {
+	if protect.PartOf(path) == protect.NoPart {
+		return false
+	}
+	dir, base, err := parentOf(path)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(dir)
+	return protect.IsPart(dir, filepath.Join(filepath.Dir(path), base))
 }
 
 // End ends the step, and says whether the change was made.

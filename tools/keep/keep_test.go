@@ -432,3 +432,137 @@ func TestNamesTellOfLosses(t *testing.T) {
 		t.Errorf("undone:\n%s\nbefore:\n%s", after, before)
 	}
 }
+
+// TestPutBackArmsNothing: what comes back under a name that git runs or obeys is what was judged there. Commands write such names where there is no
+// repository, and may have made one there since.
+func TestPutBackArmsNothing(t *testing.T) {
+	t.Parallel()
+	const evil, config, harmless = "#!/bin/sh\nevil\n", "[core]\n\tbare = false\n\tpager = evil\n", "[core]\n\tbare = true\n"
+	repository := func(a announcer, dir string) {
+		for _, name := range []string{"objects", "refs"} {
+			if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+				a.t.Fatal(err)
+			}
+		}
+		a.write(filepath.Join(dir, "HEAD"), "ref: refs/heads/main\n")
+	}
+	for name, change := range map[string]func(a announcer, dir string) (later func()){
+		"removed before there was a repository": func(a announcer, dir string) func() {
+			a.remove(filepath.Join(dir, "config"))
+			a.remove(filepath.Join(dir, "hooks/pre-commit"))
+			return func() { repository(a, dir) }
+		},
+		"written before there was a repository": func(a announcer, dir string) func() {
+			a.write(filepath.Join(dir, "config"), harmless)
+			a.write(filepath.Join(dir, "hooks/pre-commit"), "")
+			return func() { repository(a, dir) }
+		},
+		"moved before there was a repository": func(a announcer, dir string) func() {
+			a.rename(filepath.Join(dir, "config"), filepath.Join(dir, "x"))
+			a.rename(filepath.Join(dir, "hooks"), filepath.Join(dir, "y"))
+			return func() { repository(a, dir) }
+		},
+		"exchanged before there was a repository": func(a announcer, dir string) func() {
+			a.write(filepath.Join(dir, "x"), harmless)
+			a.exchange(filepath.Join(dir, "config"), filepath.Join(dir, "x"))
+			a.remove(filepath.Join(dir, "hooks/pre-commit"))
+			return func() { repository(a, dir) }
+		},
+		"a repository comes back around it": func(a announcer, dir string) func() {
+			for _, part := range []string{"config", "hooks/pre-commit"} {
+				if err := os.Rename(filepath.Join(dir, part), filepath.Join(dir, "later-"+filepath.Base(part))); err != nil {
+					a.t.Fatal(err)
+				}
+			}
+			repository(a, dir)
+			a.remove(filepath.Join(dir, "refs"))
+			return func() {
+				for _, part := range []string{"config", "hooks/pre-commit"} {
+					if err := os.Rename(filepath.Join(dir, "later-"+filepath.Base(part)), filepath.Join(dir, part)); err != nil {
+						a.t.Fatal(err)
+					}
+				}
+			}
+		},
+		"a directory becomes .git again": func(a announcer, dir string) func() {
+			// it was harmless when it was called so
+			if err := os.Rename(dir, dir+"-was"); err != nil {
+				a.t.Fatal(err)
+			}
+			if err := os.MkdirAll(filepath.Join(dir, ".git"), 0o755); err != nil {
+				a.t.Fatal(err)
+			}
+			a.rename(filepath.Join(dir, ".git"), filepath.Join(dir, "x"))
+			return func() {
+				if err := os.Remove(filepath.Join(dir, "x")); err != nil {
+					a.t.Fatal(err)
+				}
+				if err := os.Rename(dir+"-was", filepath.Join(dir, "x")); err != nil {
+					a.t.Fatal(err)
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			top := realTemp(t)
+			dir := filepath.Join(top, "g")
+			store := &Store{Dir: filepath.Join(top, "kept")}
+			if err := os.MkdirAll(filepath.Join(dir, "hooks"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for file, content := range map[string]string{"config": config, "hooks/pre-commit": evil} {
+				if err := os.WriteFile(filepath.Join(dir, file), []byte(content), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			a := announcer{t, store.Call("inv")}
+			later := change(a, dir)
+			if err := a.call.Close(); err != nil {
+				t.Fatal(err)
+			}
+			a.call = store.Call("later")
+			later()
+			if err := a.call.Close(); err != nil {
+				t.Fatal(err)
+			}
+			report, err := store.PutBack(t.Context(), "inv")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, git := range []string{dir, filepath.Join(dir, ".git")} {
+				if got, _ := os.ReadFile(filepath.Join(git, "config")); strings.Contains(string(got), "\n\tpager") {
+					t.Errorf("git obeys %s: %q, %v", git, got, report)
+				}
+				if got, _ := os.ReadFile(filepath.Join(git, "hooks/pre-commit")); strings.Contains(string(got), "\nevil") {
+					t.Errorf("git runs %s: %q, %v", git, got, report)
+				}
+			}
+		})
+	}
+	t.Run("what was judged comes back", func(t *testing.T) {
+		t.Parallel()
+		top := realTemp(t)
+		dir := filepath.Join(top, "g")
+		store := &Store{Dir: filepath.Join(top, "kept")}
+		a := announcer{t, store.Call("before")}
+		if err := os.MkdirAll(filepath.Join(dir, "hooks"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		repository(a, dir)
+		a.write(filepath.Join(dir, "config"), config)
+		a.write(filepath.Join(dir, "hooks/pre-commit"), evil)
+		before := tree(t, dir)
+		a.call = store.Call("inv")
+		a.write(filepath.Join(dir, "config"), harmless)
+		a.remove(filepath.Join(dir, "hooks/pre-commit"))
+		a.rename(filepath.Join(dir, "config"), filepath.Join(dir, "config.worktree"))
+		if err := a.call.Close(); err != nil {
+			t.Fatal(err)
+		}
+		report, err := store.PutBack(t.Context(), "inv")
+		if err != nil || len(report.Problems) > 0 || tree(t, dir) != before {
+			t.Errorf("%v, %v\n%s\n%s", report, err, tree(t, dir), before)
+		}
+	})
+}

@@ -19,6 +19,7 @@ import (
 
 	"toolhost/agenttool/count"
 	"toolhost/agenttool/json"
+	"toolhost/permissions/protect"
 	"toolhost/tools/neutral"
 )
 
@@ -223,6 +224,11 @@ func (u *undo) put(e entry) error {
 		return err
 	}
 	defer unix.Close(dir)
+	if e.Did != made && e.Did != stood {
+		if err := u.judge(dir, e); err != nil {
+			return err
+		}
+	}
 	u.touches(dir)
 	switch e.Did {
 	case made:
@@ -250,6 +256,55 @@ func (u *undo) put(e entry) error {
 	}
 	return fmt.Errorf("the record has an unknown change, %q", e.Did)
 }
+
+// judge refuses what git would come to run or obey without that anybody has judged it: commands may write such names where there is no repository, and make
+// one there later. A directory that becomes a git directory by this is made harmless first, as in the call of a command. dir is that of the path.
+func (u *undo) judge(dir int, e entry) error {
+	path := string(e.Path)
+	if protect.PartOf(path) == protect.NoPart && (e.Did != exchanged || protect.PartOf(string(e.To)) == protect.NoPart) {
+		return nil
+	}
+	moves := e.Did == moved
+	kept := e.Was != nil && (e.Part || e.Was.Own) // a stand-in is empty
+	repository := moves && filepath.Base(path) == ".git"
+	if e.Did == exchanged || protect.IsPart(dir, path) && !kept && !repository && !(moves && isPart(string(e.To))) {
+		return errArms
+	}
+	var judged protect.Judged
+	at := filepath.Dir(path)
+	switch kind := protect.PartOf(path); {
+	case repository || moves && kind == protect.HooksPart && protect.IsGitShape(dir, at, ""):
+		to, name, err := parentOf(string(e.To))
+		if err != nil {
+			return err
+		}
+		defer unix.Close(to)
+		within, err := unix.Openat(to, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return errArms
+		}
+		defer unix.Close(within)
+		if kind == protect.HooksPart {
+			return judged.DisarmHooks(within, path, new(protect.Aside))
+		}
+		if !protect.IsGitShape(within, string(e.To), "") {
+			_, err = judged.Disarm(within, path)
+		}
+		return err
+	case (kind == protect.ShapePart || kind == protect.PointerPart) && !protect.IsGitShape(dir, at, "") && protect.IsGitShape(dir, at, filepath.Base(path)):
+		opened, err := unix.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(opened)
+		_, err = judged.Disarm(opened, at)
+		return err
+	}
+	return nil
+}
+
+// errArms means that a name is not put back.
+var errArms = errors.New("it is part of a repository by now, and git would run or obey it: nobody has looked at that")
 
 // parentOf opens the directory of a path as a place. No link is followed.
 func parentOf(path string) (dir int, base string, err error) {
