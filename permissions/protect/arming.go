@@ -116,7 +116,7 @@ func (j Judged) File(file string, content, old []byte, aside *Aside) ([]byte, er
 	case ConfigPart:
 		inForce := runningOf(string(old))
 		without, keys := withoutSome(string(content), func(k gitKey) bool {
-			return GitRuns(k.section, k.sub, k.key, k.value) && !slices.Contains(inForce, k.name()+"\n"+k.value)
+			return k.acts() && !(k.isWorktree() && j.holdsWorktree(path.Dir(file), k.value)) && !slices.Contains(inForce, k.name()+"\n"+k.value)
 		})
 		for _, key := range keys {
 			aside.addKey(key)
@@ -160,10 +160,21 @@ func (j Judged) Leads(file, target string) bool {
 	return j.Within != nil && j.Within(file, target)
 }
 
-// runningOf are the variables of a configuration that run programs, with their values.
+// holdsWorktree reports whether a git directory may have a work tree: one that it lies in, which no link can take the place of, or that of a submodule. A
+// checkout by the user's git writes there.
+func (j Judged) holdsWorktree(git, value string) bool {
+	if value == "" || strings.HasPrefix(value, "~") || strings.ContainsAny(value, "%:\x00") {
+		return false
+	}
+	top := absolute(value, git)
+	_, module, _ := strings.Cut(git, "/.git/modules/")
+	return agenttool.Within(top, git) && j.Leads(agenttool.Join(git, "config"), top) || module != "" && j.Leads(agenttool.Join(git, "config"), top)
+}
+
+// runningOf are the variables of a configuration that act, with their values.
 func runningOf(text string) (all []string) {
 	for _, k := range gitKeys(strings.ReplaceAll(text, "\r\n", "\n")) {
-		if GitRuns(k.section, k.sub, k.key, k.value) {
+		if k.acts() {
 			all = append(all, k.name()+"\n"+k.value)
 		}
 	}

@@ -165,3 +165,32 @@ func TestKnownHooksStay(t *testing.T) {
 		t.Errorf("a new one: %+v, %v", done, err)
 	}
 }
+
+// TestWorkTreesElsewhere: git checks out into the work tree that a configuration names. One that a command writes has the repository in it, or is that of a
+// submodule.
+func TestWorkTreesElsewhere(t *testing.T) {
+	root := tempDir(t)
+	write(t, root, "ws/r/.git/", "ws/x/", "ws/.git/modules/sub/", "ws/sub/", "home -> "+root)
+	j := Judged{Within: func(_, target string) bool { return strings.HasPrefix(target, root+"/ws") }}
+	for value, held := range map[string]bool{
+		"..": true, root + "/ws/r": true, root + "/ws": true, "../../": true, "": false, root: false, "/": false, "../../..": false, "../../x": false, "~": false, root + "/home": false, "%(prefix)/..": false,
+		":(optional)..": false,
+	} {
+		for _, name := range []string{"config", "config.worktree"} {
+			file := root + "/ws/r/.git/" + name
+			var done Aside
+			text, err := j.File(file, []byte("[core]\n\tworktree = "+value+"\n"), nil, &done)
+			if err != nil || held != !strings.Contains(string(text), aside) || held != done.Empty() {
+				t.Errorf("%s with %q: %q, %v, %v", name, value, text, done, err)
+			}
+		}
+	}
+	var done Aside
+	if _, err := j.File(root+"/ws/.git/modules/sub/config", []byte("[core]\n\tworktree = ../../../sub\n"), nil, &done); err != nil || !done.Empty() {
+		t.Errorf("of a submodule: %v, %v", done, err)
+	}
+	text := "[core]\n\tworktree = " + root + "\n"
+	if _, err := j.File(root+"/ws/r/.git/config", []byte(text), []byte(text), &done); err != nil || !done.Empty() {
+		t.Errorf("in force before: %v, %v", done, err)
+	}
+}

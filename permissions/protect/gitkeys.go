@@ -59,8 +59,8 @@ func splitSection(header string) (section, sub string) {
 	return strings.ToLower(header[:i]), strings.Trim(header[i:], " \t.\"")
 }
 
-// runningKeys are the keys of git's configuration whose values are programs, name places where programs are, or have git reach servers by one:
-// by section, "*" for all keys of it. A value in parentheses is harmless.
+// runningKeys are the keys of git's configuration whose values are programs, name places where programs are, have git reach servers by one, or say
+// where git writes files that others choose: by section, "*" for all keys of it.
 func runningKeys() map[string][]string {
 	return map[string][]string{
 		"core":       {"fsmonitor", "pager", "editor", "sshcommand", "askpass", "gitproxy", "hookspath", "alternaterefscommand"},
@@ -70,9 +70,9 @@ func runningKeys() map[string][]string {
 		"include":    {"*"},
 		"includeif":  {"*"},
 		"diff":       {"external", "command", "textconv"},
-		"difftool":   {"cmd", "path"},
+		"difftool":   {"cmd", "path", "layout"},
 		"merge":      {"driver"},
-		"mergetool":  {"cmd", "path"},
+		"mergetool":  {"cmd", "path", "layout"}, // the shell evaluates a layout
 		"guitool":    {"cmd"},
 		"filter":     {"clean", "smudge", "process"},
 		"credential": {"helper"},
@@ -86,36 +86,51 @@ func runningKeys() map[string][]string {
 		"imap":        {"tunnel"},
 		"sendemail":   {"smtpserver", "tocmd", "cccmd", "headercmd", "sendmailcmd"},
 		"svn":         {"authorsprog"},
-		"lfs":         {"path", "clean", "smudge", "args", "standalonetransferagent"},
+		"lfs":         {"path", "clean", "smudge", "args", "standalonetransferagent", "storage"},
 		"init":        {"templatedir"},
 		"remote":      {"uploadpack", "receivepack", "vcs"},
 		"protocol":    {"allow"},
+		"format":      {"outputdirectory"},
+		"http":        {"cookiefile", "sslverify"},
+		"gitflow":     {"hooks"},
+		"tig":         {"*"},
+		"branchless":  {"*"},
 	}
 }
 
-// GitRuns reports whether git may run a program because of a variable of its configuration; section and key are in lower case.
+// runningEnds are how keys end by which programs beside git name programs in its configuration, as git itself does.
+var runningEnds = []string{"command", "cmd", "program", "pager", "editor", "hook", "hookspath", "askpass"}
+
+// GitRuns reports whether git, or a program beside it, may run a program because of a variable of git's configuration, write files elsewhere, or trust any
+// server; section and key are in lower case.
 func GitRuns(section, sub, key, value string) bool {
 	value = strings.ToLower(strings.TrimSpace(value))
 	switch {
-	case slices.Contains([]string{"url", "pushurl"}, key) && strings.Contains(value, "::"), // a helper that git runs
+	case slices.Contains([]string{"url", "pushurl", "remote", "pushremote", "pushdefault"}, key) && strings.Contains(value, "::"), // a helper that git runs
 		section == "url" && strings.Contains(sub, "::"),
 		section == "submodule" && key == "update" && strings.HasPrefix(value, "!"):
 		return true
 	case section == "core" && key == "fsmonitor" && slices.Contains([]string{"true", "false", "yes", "no", "on", "off", "0", "1", ""}, value),
 		(key == "pager" || section == "pager") && slices.Contains([]string{"", "cat", "true", "false"}, value),
+		section == "color", section == "http" && key == "sslverify" && slices.Contains([]string{"true", "yes", "on", "1"}, value),
 		section == "protocol" && slices.Contains([]string{"never", "user"}, value):
 		return false
 	}
 	keys := runningKeys()[section]
-	return slices.Contains(keys, "*") || slices.Contains(keys, key)
+	return slices.Contains(keys, "*") || slices.Contains(keys, key) || slices.ContainsFunc(runningEnds, func(end string) bool { return strings.HasSuffix(key, end) })
 }
+
+// acts reports whether a variable may have git do something outside of its repository: run a program, or write files by way of another work tree.
+func (k gitKey) acts() bool { return GitRuns(k.section, k.sub, k.key, k.value) || k.isWorktree() }
+
+func (k gitKey) isWorktree() bool { return k.section == "core" && k.key == "worktree" }
 
 // aside begins each line of a variable that was put aside.
 const aside = "# put aside by toolhost: "
 
-// withoutPrograms returns the text with the variables that run programs made comments, and their names. "" if there are none.
+// withoutPrograms returns the text with the variables that act made comments, and their names. "" if there are none.
 func withoutPrograms(text string) (without string, names []string) {
-	return withoutSome(text, func(k gitKey) bool { return GitRuns(k.section, k.sub, k.key, k.value) })
+	return withoutSome(text, gitKey.acts)
 }
 
 // withoutSome returns the text with some variables made comments, and their names. "" if there are none.

@@ -29,6 +29,13 @@ func TestProgramsOfConfigurations(t *testing.T) {
 		{"a helper for a remote", "[remote \"o\"]\n\turl = ext::sh -c evil\n\tfetch = x\n[submodule \"s\"]\n\tupdate = !evil\n",
 			[]string{"remote.o.url", "submodule.s.update"}, []string{"remote.o.fetch"}},
 		{"quoted", "[core]\n\teditor = \"a # b\" # c\n\tbare = true ; editor = x\n", []string{"core.editor"}, []string{"core.bare"}},
+		{"written elsewhere", "[core]\n\tworktree = /home/u\n[format]\n\toutputDirectory = /home/u/.bashrc.d\n\tsuffix = .sh\n[http]\n\tcookieFile = /home/u/.profile\n\tsaveCookies = true\n\tpostBuffer = 1\n",
+			[]string{"core.worktree", "format.outputdirectory", "http.cookiefile"}, []string{"format.suffix", "http.postbuffer", "http.savecookies"}},
+		{"any server", "[http]\n\tsslVerify = 0\n[http \"https://x\"]\n\tsslVerify = true\n", []string{"http.sslverify"}, []string{"http.https://x.sslverify"}},
+		{"evaluated by a shell", "[mergetool \"vimdiff\"]\n\tlayout = $(evil)\n\thideResolved = true\n", []string{"mergetool.vimdiff.layout"}, []string{"mergetool.vimdiff.hideresolved"}},
+		{"of programs beside git", "[annex]\n\tfreezecontent-command = evil\n[tig \"bind\"]\n\tgeneric = j !evil\n[delta]\n\tpager = evil\n[stgit]\n\teditor = evil\n[gitflow \"path\"]\n\thooks = x\n[color]\n\tpager = 1\n",
+			[]string{"annex.freezecontent-command", "tig.bind.generic", "delta.pager", "stgit.editor", "gitflow.path.hooks"}, []string{"color.pager"}},
+		{"a helper for a branch", "[branch \"b\"]\n\tremote = ext::evil\n\tpushRemote = origin\n[remote]\n\tpushDefault = ext::evil\n", []string{"branch.b.remote", "remote.pushdefault"}, []string{"branch.b.pushremote"}},
 		{"carriage returns", "[core]\r\n\tsshCommand = a \\\r\n  b\r\n\tbare = true\r\n", []string{"core.sshcommand"}, []string{"core.bare"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
