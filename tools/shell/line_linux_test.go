@@ -105,6 +105,9 @@ func TestLineIsLikeAnArgument(t *testing.T) {
 		}
 		want := printedBy(t, dir, line, "")
 		if got := printedBy(t, dir, job.ReadLine(false), script); got != want {
+			if printedBy(t, dir, line, "") != want { // counters of the machine
+				continue
+			}
 			t.Errorf("%s\ngot  %q\nwant %q", line, got, want)
 		}
 		compared++
