@@ -1,11 +1,12 @@
 // Power cuts the power of disks while toolhost works on them, and says what is left: go run ./testdata/faults/power [-cuts 200]
-// [-seconds 20]
-// [-durability none] [ext4 xfs btrfs]. It needs root, loop devices and /dev/fuse, and exits with 77 where one is missing.
+// [-seconds 20] [-durability none] [ext4 xfs btrfs]. It needs root, loop devices and /dev/fuse, and exits with 77 where one is missing.
 //
-// Toolhost writes, edits, keeps its log and its settings on a file system whose every block and flush is recorded. Each cut takes a random
-// moment of the recording: what was flushed before is on the disk, and of what was written since none, all or any part. The file system
-// is mounted again from that, and must hold: each file as the last reported change left it, or as an earlier one did; a record of every
-// change that is there; settings that can be read; logs of which verify says that nothing was changed.
+// Toolhost works in mode sandboxed on a file system whose every block and flush is recorded: it writes, edits, runs commands that remove,
+// replace and move files, stores outputs, keeps its log and its settings, takes answers that allow for ever, and trusts projects. Each cut
+// takes a random moment of the recording: what was flushed before is on the disk, and of what was written since none, all or any part. The
+// file system is mounted again from that, and must hold what the table in docs/audit.md promises: each file as the last reported change left
+// it, or as an earlier one did; a record of every change that is there; of what a command lost each file, or its copy, which is put back;
+// settings and trust as they were reported; logs of which verify says that nothing was changed.
 package main
 
 import (
@@ -45,6 +46,8 @@ func main() {
 		build.Env, build.Stderr = append(os.Environ(), "CGO_ENABLED=0"), os.Stderr
 		check(build.Run())
 	}
+	*program, err = filepath.Abs(*program)
+	check(err)
 	fmt.Printf("%d cuts each, seed %d\n", *cuts, *seed)
 	for _, kind := range kinds {
 		r := testbed{kind: kind, dir: dir, program: *program, random: rand.New(rand.NewPCG(*seed, 1))}
@@ -55,9 +58,10 @@ func main() {
 			}
 			continue
 		}
-		if *durability != "" {
-			r.settings(*durability)
-		}
+		r.worker = newWorker(*program, r.mount, r.disk.now, r.random)
+		r.worker.prepare(*durability)
+		r.sync() // what was made so far is no part of what is cut
+		r.disk.begin()
 		r.work(time.Duration(*seconds) * time.Second)
 		if !r.cutAll(*cuts) {
 			status = 1
@@ -65,9 +69,15 @@ func main() {
 	}
 }
 
+// mounted is where the file system is that lies on a disk of ours; "": there is none.
+var mounted string
+
 func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "power:", err)
+		if mounted != "" {
+			_ = run("umount", "-f", mounted) // while the disk answers: without it the kernel waits for it for ever
+		}
 		os.Exit(1)
 	}
 }
@@ -116,24 +126,23 @@ func (r *testbed) prepare() error {
 		r.disk.close()
 		return err
 	}
-	unix.Sync() // what the mount itself changes is no part of what is cut
-	r.disk.begin()
+	mounted = r.mount
 	return nil
 }
 
-// settings writes the file of settings that toolhost begins with.
-func (r *testbed) settings(durability string) {
-	dir := filepath.Join(r.mount, "config/toolhost")
-	check(os.MkdirAll(dir, 0o700))
-	check(os.WriteFile(filepath.Join(dir, "settings.json"), fmt.Appendf(nil, `{"files":{"durability":%q}}`, durability), 0o600))
-	unix.Sync()
+// sync waits until all of the file system is on the disk.
+func (r *testbed) sync() {
+	f, err := os.Open(r.mount)
+	check(err)
+	defer f.Close()
+	check(unix.Syncfs(int(f.Fd())))
 }
 
 // work has toolhost work, and takes the file system away from it.
 func (r *testbed) work(long time.Duration) {
-	r.worker = newWorker(r.program, r.mount, r.disk.now, r.random)
 	r.worker.run(long)
 	check(run("umount", r.mount))
+	mounted = ""
 	r.disk.close()
 }
 
@@ -165,7 +174,10 @@ func (r *testbed) cutAll(cuts int) bool {
 	}
 	fmt.Printf("  reported changes of files: %d there, %d older and whole, %d damaged\n", sum.there, sum.older, sum.damaged)
 	fmt.Printf("  changes on the disk: %d in the log, %d not in it\n", sum.logged, sum.unlogged)
-	fmt.Printf("  settings: %d as reported, %d older and whole, %d damaged\n", sum.rulesThere, sum.rulesOlder, sum.rulesDamaged)
+	fmt.Printf("  settings, with answers that allow for ever: %v\n", sum.rules)
+	fmt.Printf("  trust: %v\n", sum.trust)
+	fmt.Printf("  files lost by commands, in %d of %d trees: %d not lost on the disk, %d put back, %d gone\n", r.worker.used, trees, sum.unlost, sum.back, sum.gone)
+	fmt.Printf("  reported outputs: %d there, %d not written yet\n", sum.outputs.there, sum.outputs.older)
 	fmt.Printf("  verify: %d logs ok, %d incomplete, %d called changed\n", sum.ok, sum.incomplete, sum.changed)
 	for _, f := range sum.wrong[:min(len(sum.wrong), 20)] {
 		fmt.Println("  WRONG:", f)
@@ -175,11 +187,19 @@ func (r *testbed) cutAll(cuts int) bool {
 
 // findings are what the cuts showed.
 type findings struct {
-	lost, there, older, damaged          int
-	logged, unlogged                     int
-	rulesThere, rulesOlder, rulesDamaged int
-	ok, incomplete, changed              int
-	wrong                                []string
+	lost, there, older, damaged int
+	logged, unlogged            int
+	rules, trust, outputs       states
+	unlost, back, gone          int // trees
+	ok, incomplete, changed     int
+	wrong                       []string
+}
+
+// states count what a file had of what was reported.
+type states struct{ there, older, damaged int }
+
+func (s states) String() string {
+	return fmt.Sprintf("%d as reported, %d older, %d damaged", s.there, s.older, s.damaged)
 }
 
 func (f *findings) add(format string, args ...any) {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // patience is how long an answer, or the end of a session on a slow disk, may take.
-const patience = 5 * time.Minute
+const patience = time.Minute
 
 // worker has toolhost change files and settings, and knows at which moment of the recording each change was reported.
 type worker struct {
@@ -24,11 +25,15 @@ type worker struct {
 	random        *rand.Rand
 	changes       []change
 	files         map[string][]int // the changes of a file, in order
-	rules         []change
+	rules         []change         // of the settings: those of the command line, and answers that allow for ever
+	projects      []change         // that were trusted
+	outputs       []change         // of commands, which are stored
+	trees         []*tree
+	used          int // of trees
 	stalled       int // sessions that ended before the disk had answered, and said so
 }
 
-// change is one write, edit or rule.
+// change is one write, edit, rule, project or output.
 type change struct {
 	id, content     string
 	began, reported int // moments of the recording
@@ -47,27 +52,65 @@ func (w *worker) command(root string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run makes changes for a while, in several sessions.
-func (w *worker) run(long time.Duration) {
-	for _, dir := range []string{"ws", "run"} {
+// prepare makes all that is on the disk before the recording begins. durability is that of the settings; "": the usual.
+func (w *worker) prepare(durability string) {
+	for _, dir := range []string{"ws", "run", "out", "config/toolhost"} {
 		check(os.MkdirAll(filepath.Join(w.root, dir), 0o700))
 	}
+	for n := range projects {
+		dir := filepath.Join(w.root, fmt.Sprintf("project%d", n), ".toolhost")
+		check(os.MkdirAll(dir, 0o700))
+		check(os.WriteFile(filepath.Join(dir, "settings.json"), []byte(`{"permissions":{"allow":["Shell(make all)"]}}`), 0o600))
+	}
+	settings := map[string]any{"approvals": map[string]string{"in_band_scopes": "user", "wait": "always"}}
+	if durability != "" {
+		settings["files"] = map[string]string{"durability": durability}
+	}
+	text, err := json.Marshal(settings)
+	check(err)
+	check(os.WriteFile(filepath.Join(w.root, "config/toolhost/settings.json"), text, 0o600))
+	w.growTrees()
+}
+
+const projects = 60
+
+// run makes changes for a while, in several sessions.
+func (w *worker) run(long time.Duration) {
 	for end := time.Now().Add(long); time.Now().Before(end); {
 		w.session(min(time.Until(end), long/4))
 	}
 }
 
 func (w *worker) session(long time.Duration) {
-	cmd := w.command(w.root, "serve", "--workspace", filepath.Join(w.root, "ws"), "--mode", "accept_edits")
+	cmd := w.command(w.root, "serve", "--workspace", filepath.Join(w.root, "ws"), "--mode", "sandboxed", "--allow", "Shell")
 	var said strings.Builder
 	cmd.Stderr = io.MultiWriter(os.Stderr, &said)
-	host, err := wiretest.Start(cmd, wiretest.Options{})
-	check(err)
-	for end := time.Now().Add(long); time.Now().Before(end); {
-		if w.random.IntN(12) == 0 {
-			w.rule()
+	asked := make(chan string, 10)
+	host, err := wiretest.Start(cmd, wiretest.Options{Heard: func(m wiretest.Message) {
+		if text := string(m.Params); strings.Contains(text, "tool.permission.requested") {
+			_, id, _ := strings.Cut(text, `"decision_id":"`)
+			id, _, _ = strings.Cut(id, `"`)
+			asked <- id
+
 		}
-		w.change(host)
+	}})
+	check(err)
+	check(host.Request("agenttool/hello", map[string]any{"client": map[string]string{"name": "power", "version": "1"}, "approvals": true}, nil, patience))
+	for end := time.Now().Add(long); time.Now().Before(end); {
+		switch w.random.IntN(30) {
+		case 0:
+			w.rule()
+		case 1:
+			w.grant(host, asked)
+		case 2:
+			w.trust()
+		case 3, 4:
+			w.output(host)
+		case 5, 6, 7, 8, 9, 10, 11, 12, 13:
+			w.lose(host)
+		default:
+			w.change(host)
+		}
 	}
 	if err := host.End(patience); err != nil && strings.Contains(said.String(), "the disk of the session log does not answer") {
 		w.stalled++ // on a busy machine the recorded disk is slow: the session does not wait for it for ever
@@ -114,13 +157,66 @@ func (w *worker) rule() {
 	w.rules = append(w.rules, c)
 }
 
+// grant makes a call that asks, and allows it for ever.
+func (w *worker) grant(host *wiretest.Process, asked <-chan string) {
+	path := filepath.Join(w.root, fmt.Sprintf("out/grant%d", len(w.rules)))
+	c := change{id: "Write(" + path + ")", began: w.now()}
+	call := host.Send("agenttool/invoke", map[string]any{"id": path, "tool": "write", "input": map[string]any{"path": path, "content": "granted"}})
+	select {
+	case id := <-asked:
+		answer := map[string]any{"decision_id": id, "behavior": "allow", "scope": "user", "accept_updates": []int{0}}
+		check(host.Request("agenttool/decide", answer, nil, patience))
+	case <-time.After(patience):
+		check(fmt.Errorf("nobody is asked about %s", path))
+	}
+	c.reported = w.now()
+	check(call.Result(nil, patience))
+	w.rules = append(w.rules, c)
+}
+
+// trust trusts a project.
+func (w *worker) trust() {
+	if len(w.projects) == projects {
+		return
+	}
+	dir := filepath.Join(w.root, fmt.Sprintf("project%d", len(w.projects)))
+	c := change{id: fmt.Sprintf("%q", dir), began: w.now()}
+	if out, err := w.command(w.root, "trust", dir, "--yes").Output(); err != nil {
+		check(fmt.Errorf("trust: %v: %s", err, out))
+	}
+	c.reported = w.now()
+	w.projects = append(w.projects, c)
+}
+
+// output has a command print more than fits in a result.
+func (w *worker) output(host *wiretest.Process) {
+	first := 100_000 * (1 + len(w.outputs))
+	c := change{id: fmt.Sprintf("output%d", first), began: w.now()}
+	var lines strings.Builder
+	for n := range 12_000 {
+		fmt.Fprintln(&lines, first+n)
+	}
+	c.content = lines.String()
+	command := fmt.Sprintf("seq %d %d", first, first+11_999)
+	m, err := host.Send("agenttool/invoke", map[string]any{"id": c.id, "tool": "shell", "input": map[string]any{"command": command}}).Message(patience)
+	check(err)
+	if !strings.Contains(string(m.Line), `"status":"succeeded"`) {
+		check(fmt.Errorf("%s: %.1000s", command, m.Line))
+	}
+	c.reported = w.now()
+	w.outputs = append(w.outputs, c)
+}
+
 // examine looks at a file system after a cut.
 func (w *worker) examine(moment int, root string, sum *findings) {
 	logs := w.logs(moment, root, sum)
 	for name, indices := range w.files {
 		w.file(moment, filepath.Join(root, "ws", name), indices, logs, sum)
 	}
-	w.settings(moment, filepath.Join(root, "config/toolhost/settings.json"), sum)
+	w.listed(moment, filepath.Join(root, "config/toolhost/settings.json"), w.rules, `"(Shell\(make target|Write\([^"]*/out/grant)`, &sum.rules, sum)
+	w.listed(moment, filepath.Join(root, "state/toolhost/trust.json"), w.projects, `"[^"]*/project\d+"`, &sum.trust, sum)
+	w.examineOutputs(moment, root, sum)
+	w.examineTrees(moment, root, sum)
 	if old, _ := filepath.Glob(filepath.Join(root, "ws", "f*")); len(old) > len(w.files) {
 		sum.add("moment %d: unknown files: %q", moment, old)
 	}
@@ -162,31 +258,51 @@ func (w *worker) file(moment int, path string, indices []int, logs string, sum *
 	}
 }
 
-// settings compares the file of settings with the rules that were added.
-func (w *worker) settings(moment int, path string, sum *findings) {
-	reported := 0
-	for _, c := range w.rules {
+// listed compares a file of ours with what was added to it, of which each is a match of the pattern there.
+func (w *worker) listed(moment int, path string, added []change, pattern string, counts *states, sum *findings) {
+	reported, have := 0, 0
+	content, err := os.ReadFile(path)
+	for _, c := range added {
 		if c.reported <= moment {
 			reported++
 		}
+		if strings.Contains(string(content), c.id) {
+			have++
+		}
 	}
-	content, err := os.ReadFile(path)
 	if os.IsNotExist(err) && reported == 0 {
 		return
 	}
-	have := 0
-	for have < len(w.rules) && strings.Contains(string(content), w.rules[have].id) {
-		have++
-	}
-	whole := json.Valid(content) && strings.Count(string(content), "make target") == have
+	whole := json.Valid(content) && len(regexp.MustCompile(pattern).FindAll(content, -1)) == have
 	switch {
 	case err == nil && whole && have >= reported:
-		sum.rulesThere++
+		counts.there++
 	case os.IsNotExist(err) || err == nil && whole:
-		sum.rulesOlder++
+		counts.older++
+		sum.add("moment %d: %s has %d of %d that were reported", moment, path, have, reported)
 	default:
-		sum.rulesDamaged++
-		sum.add("moment %d: the settings, %v: %.200q", moment, err, content)
+		counts.damaged++
+		sum.add("moment %d: %s, %v: %.200q", moment, path, err, content)
+	}
+}
+
+// examineOutputs looks for the outputs of reported calls.
+func (w *worker) examineOutputs(moment int, root string, sum *findings) {
+	stored := map[string]bool{}
+	paths, _ := filepath.Glob(filepath.Join(root, "state/toolhost/sessions/*/results/*"))
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		check(err)
+		stored[string(content)] = true
+	}
+	for _, c := range w.outputs {
+		switch {
+		case c.reported > moment:
+		case stored[c.content]:
+			sum.outputs.there++
+		default:
+			sum.outputs.older++
+		}
 	}
 }
 
