@@ -87,6 +87,9 @@ var moves = []string{"rename", "renameat", "renameat2", "rmdir", "unlinkat"}
 
 // attempt judges one call.
 func (j *judge) attempt(a notify.Attempt) notify.Verdict {
+	if j.mounts && slices.Contains(attributeCalls, a.Call) {
+		return notify.Allow // it is handed over to be kept, and the mounts that it is done in hold it
+	}
 	if verdict := j.settled(a); verdict != notify.Allow {
 		return verdict
 	}

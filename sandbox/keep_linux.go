@@ -75,7 +75,7 @@ func (k *keeping) makes(t notify.Target) func(notify.Outcome) {
 	path := t.Path
 	return func(o notify.Outcome) {
 		if o.Done {
-			k.keeper.Made(path, o.Dev, o.Ino)
+			k.keeper.Made(path, o.Made)
 		}
 	}
 }
@@ -94,6 +94,8 @@ func announce(step KeepStep, a notify.Attempt) error {
 		return tell(first, step.Overwriting)
 	case "unlink", "unlinkat", "rmdir":
 		return tell(first, step.Unlinking)
+	case "utime", "utimes", "futimesat", "utimensat":
+		return tell(first, step.Touching)
 	case "rename", "renameat", "renameat2":
 		to := a.Targets[1]
 		if a.How&unix.RENAME_EXCHANGE != 0 {
@@ -112,6 +114,10 @@ func announce(step KeepStep, a notify.Attempt) error {
 			return err
 		}
 		step.Moving(first.Path, to.Path)
+	default:
+		if slices.Contains(attributeCalls, a.Call) {
+			return tell(first, step.Altering)
+		}
 	}
 	return nil
 }

@@ -163,7 +163,8 @@ func (p *Process) serveWrites(judges *notify.Judges) {
 	if p.ask != nil && p.mayAsk != nil {
 		p.judge.opening.asks = p.helper.first
 		judges.Ask = func(a notify.Attempt) notify.Question {
-			if question := p.judge.keeping.ask(a); question != nil || !p.helper.first {
+			question := p.judge.keeping.ask(a)
+			if question != nil || !p.helper.first || p.judge.mounts && slices.Contains(attributeCalls, a.Call) {
 				return question
 			}
 			return p.judge.opening.ask(a)

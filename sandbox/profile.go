@@ -108,8 +108,8 @@ type Command struct {
 type Keeper interface {
 	// Begin begins a change that may lose something.
 	Begin() KeepStep
-	// Made takes notice of a file that the command made, with its device and inode; of a further name of a file they are zero.
-	Made(path string, dev, ino uint64)
+	// Made takes notice of a file that the command made, which is open; -1 for a further name of a file.
+	Made(path string, file int)
 	// Close is called when no process of the command is left.
 	Close() error
 }
@@ -120,6 +120,8 @@ type KeepStep interface {
 	Emptying(path string, place int) error    // before the content of a file goes all at once
 	Removing(path string, place int) error    // before a name goes to another file
 	Unlinking(path string, place int) error   // before a name is removed
+	Altering(path string, place int) error    // before its mode, owner or an extended attribute changes
+	Touching(path string, place int) error    // before its times are set
 	Moving(path, to string)
 	Exchanging(path, other string)
 	End(done bool)

@@ -43,50 +43,54 @@ func TestUndo(t *testing.T) {
 	for row, level := range watched {
 		t.Run(string(level), func(t *testing.T) {
 			t.Parallel()
-			byTurns(t, row, func(t *testing.T, who account) {
-				a := r.approvalsArena(t, who, level)
-				if out, code := a.said(a.command("bash", "-ec", changersTree)); code != 0 {
-					t.Fatalf("the tree: %s", out)
-				}
-				before := a.path("before")
-				same := func(from, to string) string {
-					out, err := exec.Command("rsync", "-aHAXnic", "--omit-dir-times", "--delete", "--exclude=/.git/index", from+"/", to+"/").CombinedOutput()
-					if err != nil {
-						t.Fatalf("rsync: %v %s", err, out)
-					}
-					return string(out)
-				}
-				if out, err := exec.Command("rsync", "-aHAX", a.ws+"/", before+"/").CombinedOutput(); err != nil {
-					t.Fatalf("rsync: %v %s", err, out)
-				}
-				flags := []string{"--mode", "sandboxed"}
-				if level != sandbox.Full { // the mode lets commands run unasked at level full alone
-					flags = append(flags, "--allow", "Shell")
-				}
-				h := a.serving(true, flags...).confinedBy()
-				for _, command := range changers {
-					reply := h.shell(command).result()
-					if h.asked() > 0 {
-						t.Fatalf("%s: it asked", command)
-					}
-					if same(before, a.ws) == "" {
-						t.Errorf("%s: it changes nothing: %s", command, reply.says())
-						continue
-					}
-					if out, code := a.said(a.command(a.toolhost, "undo", reply.Invocation.InvocationID)); code != 0 {
-						t.Errorf("%s: undo: %s", command, out)
-					}
-					if left := same(before, a.ws); left != "" {
-						t.Errorf("%s: after undo this differs:\n%s%s", command, left, reply.says())
-						if out, err := exec.Command("rsync", "-aHAX", "--delete", before+"/", a.ws+"/").CombinedOutput(); err != nil {
-							t.Fatalf("rsync: %v %s", err, out)
-						}
-					}
-				}
-				h.close()
-			})
+			byTurns(t, row, func(t *testing.T, who account) { r.undoes(t, who, level, changers) })
 		})
 	}
+}
+
+// undoes runs commands in a tree, each unasked, and undoes each.
+func (r *escapeTools) undoes(t *testing.T, who account, level sandbox.Level, commands []string) {
+	t.Helper()
+	a := r.approvalsArena(t, who, level)
+	if out, code := a.said(a.command("bash", "-ec", changersTree)); code != 0 {
+		t.Fatalf("the tree: %s", out)
+	}
+	before := a.path("before")
+	same := func(from, to string) string {
+		out, err := exec.Command("rsync", "-aHAXnic", "--omit-dir-times", "--delete", "--exclude=/.git/index", from+"/", to+"/").CombinedOutput()
+		if err != nil {
+			t.Fatalf("rsync: %v %s", err, out)
+		}
+		return string(out)
+	}
+	if out, err := exec.Command("rsync", "-aHAX", a.ws+"/", before+"/").CombinedOutput(); err != nil {
+		t.Fatalf("rsync: %v %s", err, out)
+	}
+	flags := []string{"--mode", "sandboxed"}
+	if level != sandbox.Full { // the mode lets commands run unasked at level full alone
+		flags = append(flags, "--allow", "Shell")
+	}
+	h := a.serving(true, flags...).confinedBy()
+	for _, command := range commands {
+		reply := h.shell(command).result()
+		if h.asked() > 0 {
+			t.Fatalf("%s: it asked", command)
+		}
+		if same(before, a.ws) == "" {
+			t.Errorf("%s: it changes nothing: %s", command, reply.says())
+			continue
+		}
+		if out, code := a.said(a.command(a.toolhost, "undo", reply.Invocation.InvocationID)); code != 0 {
+			t.Errorf("%s: undo: %s", command, out)
+		}
+		if left := same(before, a.ws); left != "" {
+			t.Errorf("%s: after undo this differs:\n%s%s", command, left, reply.says())
+			if out, err := exec.Command("rsync", "-aHAX", "--delete", before+"/", a.ws+"/").CombinedOutput(); err != nil {
+				t.Fatalf("rsync: %v %s", err, out)
+			}
+		}
+	}
+	h.close()
 }
 
 // TestUndoLists: undo without a call lists what is kept, and a name that fits none says so.
@@ -244,4 +248,25 @@ for t in threads: t.join()
 		}
 	}
 	h.close()
+}
+
+// alterers change what is known of files, and not their contents.
+var alterers = []string{
+	"chmod -R o-rwx dir && chmod 600 mine && chmod 400 tracked", "touch mine dir/b link", "touch -h link", "touch -d 2001-01-01 dir/b pipe", "setfattr -n user.note -v other dir/b",
+	"setfattr -x user.note dir/b", "setfattr -n user.new -v x mine dir", "chmod 600 mine && echo new > mine && chmod 640 mine", "chmod 600 mine && rm mine",
+	"chmod 600 hard && mv hard moved && touch -d 2001-01-01 moved", "python3 -c 'import os; f=open(\"mine\"); os.fchmod(f.fileno(), 0o600); os.utime(f.fileno(), (1, 2))'",
+	"chmod 700 dir && rm -r dir", "chgrp $(id -g) mine && chmod g+s mine", "tar -xpf old.tar && chmod 600 mine",
+}
+
+// TestUndoAttributes: modes, times and extended attributes that a command changed alone are put back.
+func TestUndoAttributes(t *testing.T) {
+	t.Parallel()
+	needs(t, "git", "rsync", "setfattr", "sqlite3", "zip", "python3")
+	r := newRig(t)
+	for row, level := range watched {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			byTurns(t, row, func(t *testing.T, who account) { r.undoes(t, who, level, alterers) })
+		})
+	}
 }

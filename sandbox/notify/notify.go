@@ -159,8 +159,8 @@ type Directed struct {
 
 // Outcome says how a call ended that [Judges.Losing] was called with.
 type Outcome struct {
-	Done     bool
-	Dev, Ino uint64 // of the file that the call made; zeros if it made none
+	Done bool
+	Made int // the file that the call made, open until settle returns; -1 if it made none
 }
 
 // Change is an effect of a call on the file system, under the names that the process sees.

@@ -163,7 +163,7 @@ func (r *request) once() unix.Errno {
 			return unix.Errno(verdict)
 		}
 	}
-	settle := func(Outcome) {}
+	var settle func(Outcome)
 	if losing := r.l.judges.Losing; losing != nil && len(r.targets) > 0 {
 		told, verdict := losing(a)
 		switch {
@@ -183,7 +183,13 @@ func (r *request) once() unix.Errno {
 	} else {
 		errno = r.call.act(r)
 	}
-	settle(r.outcome(errno))
+	if settle != nil {
+		outcome := r.outcome(errno)
+		settle(outcome)
+		if outcome.Made != r.fd {
+			closeAll(outcome.Made)
+		}
+	}
 	switch {
 	case errno == 0 && r.l.judges.Named != nil:
 		r.announce(moved)
@@ -278,27 +284,26 @@ func (r *request) announce(moved [2]uint64) {
 
 // outcome says how the call ended.
 func (r *request) outcome(errno unix.Errno) Outcome {
-	o := Outcome{Done: errno == 0 || errno == later}
+	o := Outcome{Done: errno == 0 || errno == later, Made: -1}
 	if !o.Done || len(r.targets) == 0 {
 		return o
 	}
-	var st unix.Stat_t
-	var err error
 	switch r.call.name {
 	case "open", "openat", "creat":
 		if !r.made {
 			return o
 		}
-		if err = unix.Fstat(r.fd, &st); r.targets[0].instead != nil { // the caller has another file
-			err = unix.Fstatat(r.targets[0].at, r.targets[0].last, &st, unix.AT_SYMLINK_NOFOLLOW)
+		if r.targets[0].instead == nil { // else the caller has another file
+			o.Made = r.fd
+			return o
 		}
 	case "mkdir", "mkdirat", "mknod", "mknodat", "symlink", "symlinkat":
-		err = unix.Fstatat(r.targets[0].at, r.targets[0].last, &st, unix.AT_SYMLINK_NOFOLLOW)
 	default:
 		return o
 	}
+	fd, err := unix.Openat(r.targets[0].at, r.targets[0].last, placeOnly|unix.O_NOFOLLOW, 0)
 	if err == nil {
-		o.Dev, o.Ino = uint64(st.Dev), st.Ino
+		o.Made = fd
 	}
 	return o
 }

@@ -23,8 +23,8 @@ type Options struct {
 	Network Network
 	// Writable says that the command may write somewhere. Where Namespaces is false, attributes of files are else fixed.
 	Writable bool
-	// Notify hands calls that may write, by name, to the supervisor of the listener; with Namespaces every connect, and
-	// else those that change attributes. The filter must then be installed with SECCOMP_FILTER_FLAG_NEW_LISTENER.
+	// Notify hands calls that may write, by name, and those that change attributes to the supervisor of the listener; with Namespaces every
+	// connect, too. The filter must then be installed with SECCOMP_FILTER_FLAG_NEW_LISTENER.
 	Notify bool
 	// Starts hands calls that start a program to the supervisor of the listener.
 	Starts bool
@@ -59,6 +59,9 @@ func Standard(o Options) Filter {
 	}
 	if o.Notify {
 		rules = append(rules, writes()...)
+	}
+	if o.Notify && o.Namespaces {
+		rules = slices.Concat(rules, always(Notify, attributeCalls), always(ENOSYS, newAttributeCalls))
 	}
 	if o.Starts {
 		rules = append(rules, always(Notify, "execve execveat")...)

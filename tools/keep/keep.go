@@ -26,7 +26,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -57,6 +56,7 @@ const (
 	maxLosses = 100_000   // losses and moves of one call: one more is not kept
 	maxMade   = 100_000   // names that undoing takes away again; a call may make any number
 	maxOwn    = 1_000_000 // files that are known to be the call's own
+	maxAlters = 1_000_000 // files of which the attributes alone change, and of which the times do: one more is not kept
 	maxCopied = 256 << 20 // bytes that one call copies
 	maxStore  = 2 << 30   // bytes of all calls
 )
@@ -69,7 +69,7 @@ type NotKept struct {
 
 func (e *NotKept) Error() string { return e.Path + " cannot be kept: " + e.Why }
 
-// inode tells files apart.
+// inode tells files apart that exist at the same time.
 type inode struct{ dev, ino uint64 }
 
 // Call records what one call changes. Its methods may be called from several goroutines. A nil Call records nothing.
@@ -77,19 +77,23 @@ type Call struct {
 	store *Store
 	id    string
 
-	mu                    sync.Mutex
-	dir                   string // of this call in the store; "" before the first loss
-	journal               *os.File
-	dev                   uint64            // of dir
-	order                 order             // of its file system
-	homes                 map[string]string // directories of dir that stand for others, by the paths of those, which end with a slash
-	unsaved               []byte            // lines about changes that lose nothing, which go to the journal before the next loss
-	own                   map[inode]bool    // files that the call made
-	kept                  map[inode]bool    // files whose content was kept before the call changed it
-	contents              int               // how many files with contents there are
-	copied                int64
-	losses                Losses
-	lossLines, otherLines int // of the journal
+	mu               sync.Mutex
+	dir              string // of this call in the store; "" before the first loss
+	journal          *os.File
+	dev              uint64            // of dir
+	order            order             // of its file system
+	homes            map[string]string // directories of dir that stand for others, by the paths of those, which end with a slash
+	unsaved          []byte            // lines about changes that lose nothing, which go to the journal before the next loss
+	own              map[identity]bool // files that the call made
+	kept             map[identity]bool // files of which all was kept before the call changed it
+	altered, touched map[identity]bool // files of which the attributes or the times were
+	contents         int               // how many files with contents there are
+	copied           int64
+	losses           Losses
+	written          int64 // bytes of the journal
+	atOnce           bool  // each line goes there at once
+
+	lossLines, alteredLines, otherLines int // of the journal
 }
 
 // Losses count what a call has removed and replaced, of files that it had not made.
@@ -104,7 +108,8 @@ func (s *Store) Call(id string) *Call {
 	if s == nil {
 		return nil
 	}
-	return &Call{store: s, id: id, own: map[inode]bool{}, kept: map[inode]bool{}, homes: map[string]string{}}
+	files := func() map[identity]bool { return map[identity]bool{} }
+	return &Call{store: s, id: id, own: files(), kept: files(), altered: files(), touched: files(), homes: map[string]string{}}
 }
 
 // entry is a line of a journal.
@@ -122,6 +127,8 @@ type deed string
 const (
 	made      deed = "made"     // a name where none was
 	wrote     deed = "wrote"    // into a file that was there
+	altered   deed = "altered"  // mode, owner or extended attributes
+	touched   deed = "touched"  // times
 	removed   deed = "removed"  // a name
 	moved     deed = "moved"    // to a name that was free, or that an entry before has freed
 	exchanged deed = "exchange" // two names
@@ -170,7 +177,8 @@ type Step struct {
 type loss struct {
 	did     deed
 	path    string
-	file    inode
+	file    identity
+	known   bool   // file is
 	content string // the file with what it held; "": there is none
 }
 
@@ -196,6 +204,13 @@ func (s *Step) Removing(path string, place int) error { return s.losing(itsPlace
 // Unlinking announces that a name will be removed, and that no file takes it: nobody minds if it is gone for a moment before. It is Removing
 // otherwise.
 func (s *Step) Unlinking(path string, place int) error { return s.losing(itsName, path, place) }
+
+// Altering announces that the mode, the owner or extended attributes of a file will change. place is the file, opened with O_PATH. The error
+// is a [*NotKept].
+func (s *Step) Altering(path string, place int) error { return s.changing(altered, path, place) }
+
+// Touching announces that the times of a file will be set. It is Altering otherwise.
+func (s *Step) Touching(path string, place int) error { return s.changing(touched, path, place) }
 
 // Moving announces that a file or directory will get another name. If a file has that name already, announce its removal first.
 func (s *Step) Moving(path, to string) {
@@ -223,12 +238,13 @@ func (s *Step) losing(l loses, path string, place int) error {
 	if err := unix.Fstat(place, &st); err != nil {
 		return notKept(path, err)
 	}
-	file, did := inode{uint64(st.Dev), st.Ino}, l.did()
+	did := l.did()
+	file, known := identityOf(place, &st)
 	switch {
-	case c.own[file] && did == removed:
+	case known && c.own[file] && did == removed:
 		s.finish = append(s.finish, func() { c.forget(file, &st, path) })
 		return nil
-	case c.own[file], did == wrote && c.kept[file]:
+	case known && (c.own[file] || did == wrote && c.kept[file]):
 		return nil
 	}
 	err := c.open()
@@ -236,19 +252,23 @@ func (s *Step) losing(l loses, path string, place int) error {
 		return notKept(path, err)
 	}
 	was, content, later, err := c.keep(l, path, place, &st)
-	if err == nil {
-		err = c.note(entry{Did: did, Path: name(path), Was: was, Part: isPart(path)}, true)
-	}
-	if err == nil && !later {
-		err = c.saves(l, place, uint64(st.Dev), content)
-	}
 	if content != nil {
-		err = errors.Join(err, content.Close())
+		defer content.Close()
 	}
 	if err != nil {
 		return notKept(path, err)
 	}
-	s.lost = append(s.lost, loss{did, path, file, string(was.Content)})
+	if err := c.note(entry{Did: did, Path: name(path), Was: was, Part: isPart(path)}, true); err != nil {
+		c.drop(string(was.Content))
+		return notKept(path, err)
+	}
+	s.lost = append(s.lost, loss{did, path, file, known, string(was.Content)})
+	if later {
+		return nil
+	}
+	if err := c.saves(l, place, uint64(st.Dev), content); err != nil {
+		return notKept(path, err)
+	}
 	return nil
 }
 
@@ -265,6 +285,48 @@ func isPart(path string) bool {
 	return protect.IsPart(dir, filepath.Join(filepath.Dir(path), base))
 }
 
+// changing keeps what is known of a file beside its content. The line about it does not have to be on the disk before the change.
+func (s *Step) changing(did deed, path string, place int) error {
+	if s == nil {
+		return nil
+	}
+	c := s.call
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var st unix.Stat_t
+	if err := unix.Fstat(place, &st); err != nil {
+		return notKept(path, err)
+	}
+	file, known := identityOf(place, &st)
+	before := c.altered
+	if did == touched {
+		before = c.touched
+	}
+	if known && (c.own[file] || c.kept[file] || before[file]) {
+		return nil
+	}
+	was := stateOf(&st)
+	var err error
+	if did == altered {
+		was.Attrs, err = attributes(place)
+	}
+	if err == nil {
+		err = c.note(entry{Did: did, Path: name(path), Was: was, Part: isPart(path)}, true)
+	}
+	if err != nil {
+		return notKept(path, err)
+	}
+	s.lost = append(s.lost, loss{did, path, file, known, ""})
+	return nil
+}
+
+// drop removes a content that the call does not lose after all.
+func (c *Call) drop(content string) {
+	if content != "" {
+		_ = os.Remove(filepath.Join(c.dir, content))
+	}
+}
+
 // End ends the step, and says whether the change was made.
 func (s *Step) End(done bool) {
 	if s == nil {
@@ -277,13 +339,19 @@ func (s *Step) End(done bool) {
 	for _, l := range s.lost {
 		switch {
 		case !done:
-			if err := c.note(entry{Did: undone, Path: name(l.path)}, true); err == nil && l.content != "" {
-				_ = os.Remove(filepath.Join(c.dir, l.content))
+			if c.note(entry{Did: undone, Path: name(l.path)}, true) == nil {
+				c.drop(l.content)
 			}
 			continue
 		case l.did == wrote:
-			c.kept[l.file] = true
+			c.kept[l.file] = l.known
 			c.losses.Replaced++
+		case l.did == altered:
+			c.altered[l.file] = l.known
+			continue
+		case l.did == touched:
+			c.touched[l.file] = l.known
+			continue
 		default:
 			c.losses.Removed++
 		}
@@ -310,23 +378,26 @@ func notKept(path string, err error) error {
 	return &NotKept{path, err.Error()}
 }
 
-// forget takes notice that a file of the call's own lost a name. Its number may go to another file now.
-func (c *Call) forget(file inode, st *unix.Stat_t, path string) {
+// forget takes notice that a file of the call's own lost a name.
+func (c *Call) forget(file identity, st *unix.Stat_t, path string) {
 	if st.Nlink <= 1 || st.Mode&unix.S_IFMT == unix.S_IFDIR {
 		delete(c.own, file)
 	}
 	_ = c.note(entry{Did: removed, Path: name(path), Was: &state{Mode: st.Mode, Own: true}}, false)
 }
 
-// Made takes notice of a file, directory or link that the call has made, with its device and inode; zeros for a further name of a file.
-func (c *Call) Made(path string, dev, ino uint64) {
+// Made takes notice of a file, directory or link that the call has made, which is open as a place; -1 for a further name of a file.
+func (c *Call) Made(path string, place int) {
 	if c == nil || c.store == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if ino != 0 && len(c.own) < maxOwn {
-		c.own[inode{dev, ino}] = true
+	var st unix.Stat_t
+	if place >= 0 && len(c.own) < maxOwn && unix.Fstat(place, &st) == nil {
+		if file, known := identityOf(place, &st); known {
+			c.own[file] = true
+		}
 	}
 	_ = c.note(entry{Did: made, Path: name(path)}, false)
 }
@@ -344,40 +415,54 @@ func (c *Call) Losses() Losses {
 	return c.losses
 }
 
-// note adds a line to the journal. Lines about a loss are written at once, with all before; others wait for one.
+// note adds a line to the journal. Lines about a loss are written at once, with all before; others wait for one. After an error the journal
+// does not have the line.
 func (c *Call) note(e entry, loss bool) error {
+	lines, most := &c.otherLines, maxMade
 	switch {
-	case loss && e.Did != undone && c.lossLines >= maxLosses:
-		return errors.New("the call has changed too much")
+	case e.Did == altered, e.Did == touched:
+		lines, most = &c.alteredLines, maxAlters
 	case loss:
-		c.lossLines++
-	case c.otherLines >= maxMade && e.Did != ended:
-		return nil
-	default:
-		c.otherLines++
+		lines, most = &c.lossLines, maxLosses
 	}
+	if *lines >= most && e.Did != undone && e.Did != ended {
+		if !loss {
+			return nil
+		}
+		return errors.New("the call has changed too much")
+	}
+	*lines++
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
+	before := len(c.unsaved)
 	c.unsaved = append(append(c.unsaved, line...), '\n')
-	if !loss && (c.journal == nil || len(c.unsaved) < 64<<10) {
+	if !loss && !c.atOnce && (c.journal == nil || len(c.unsaved) < 64<<10) {
 		return nil
 	}
-	if err := c.open(); err != nil {
-		return err
+	err = c.open()
+	if err == nil {
+		err = c.save()
 	}
-	return c.save()
+	if err != nil && e.Did != undone {
+		c.unsaved = c.unsaved[:before]
+	}
+	return err
 }
 
-// save writes what the journal does not have yet.
+// save writes what the journal does not have yet, all or nothing.
 func (c *Call) save() error {
 	if c.journal == nil || len(c.unsaved) == 0 {
 		return nil
 	}
 	n, err := c.journal.Write(c.unsaved)
-	c.unsaved = slices.Delete(c.unsaved, 0, n)
-	return err
+	if err != nil {
+		return errors.Join(err, c.journal.Truncate(c.written))
+	}
+	c.written += int64(n)
+	c.unsaved = c.unsaved[:0]
+	return nil
 }
 
 // open makes the directory of the call.
@@ -401,11 +486,17 @@ func (c *Call) open() error {
 	if err != nil {
 		return err
 	}
+	return c.opened(dir, journal)
+}
+
+// opened takes notice of the directory and the journal of the call, and locks the journal: nobody undoes or removes a record that goes on.
+func (c *Call) opened(dir string, journal *os.File) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(int(journal.Fd()), &st); err != nil {
 		journal.Close()
 		return err
 	}
+	_ = unix.Flock(int(journal.Fd()), unix.LOCK_EX|unix.LOCK_NB) // a file system without locks has none
 	c.dir, c.journal, c.dev, c.order = dir, journal, uint64(st.Dev), c.store.orderOf(int(journal.Fd()), uint64(st.Dev))
 	return nil
 }

@@ -8,9 +8,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -65,11 +69,9 @@ func (a announcer) write(path, content string) {
 }
 
 func (a announcer) made(path string) {
-	var st unix.Stat_t
-	if err := unix.Lstat(path, &st); err != nil {
-		a.t.Fatal(err)
-	}
-	a.call.Made(path, uint64(st.Dev), st.Ino)
+	fd := place(path)
+	defer unix.Close(fd)
+	a.call.Made(path, fd)
 }
 
 func (a announcer) rename(path, to string) {
@@ -262,7 +264,7 @@ func (a announcer) change(random *rand.Rand, dir string, n int) {
 		}
 	case 7:
 		if info.Mode().IsRegular() && os.Link(file, fresh) == nil {
-			a.call.Made(fresh, 0, 0)
+			a.call.Made(fresh, -1)
 		}
 	}
 }
@@ -353,7 +355,7 @@ func TestCallsMakeAnyNumber(t *testing.T) {
 	}
 	a := announcer{t, store.Call("inv-1")}
 	for n := range maxMade + 10 {
-		a.call.Made(filepath.Join(dir, "many", fmt.Sprint(n)), 1, uint64(n+1))
+		a.call.Made(filepath.Join(dir, "many", fmt.Sprint(n)), -1)
 	}
 	a.write(own, "own")
 	a.write(own, "own again")
@@ -418,6 +420,7 @@ func TestNamesTellOfLosses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a.call.journal.Close()
 	if err := os.Truncate(journal, written); err != nil {
 		t.Fatal(err)
 	}
@@ -565,4 +568,214 @@ func TestPutBackArmsNothing(t *testing.T) {
 			t.Errorf("%v, %v\n%s\n%s", report, err, tree(t, dir), before)
 		}
 	})
+}
+
+// dying is a context that ends the one who asks for its error for the nth time.
+type dying struct {
+	context.Context
+	n int
+}
+
+func (d *dying) Err() error {
+	if d.n--; d.n == 0 {
+		panic(d)
+	}
+	return nil
+}
+
+// killed undoes a call until it is killed, and reports whether it was. The journal of what was there is left open.
+func killed(t *testing.T, store *Store, id string, after int) (report Report, was bool) {
+	t.Helper()
+	defer func() { was = recover() != nil }()
+	report, err := store.PutBack(&dying{context.Background(), after}, id)
+	if err != nil || len(report.Problems) > 0 {
+		t.Errorf("%v %q", err, report.Problems)
+	}
+	return report, false
+}
+
+// TestUndoGoesOn: an undoing that is killed again and again, between changes and after it has noted the next one, does what is left.
+func TestUndoGoesOn(t *testing.T) {
+	for seed := range uint64(8) {
+		dir := realTemp(t)
+		store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+		fillTree(t, dir)
+		before := tree(t, dir)
+		a := announcer{t, store.Call("inv-1")}
+		random := rand.New(rand.NewPCG(seed, 2))
+		for n := range 30 {
+			a.change(random, dir, n)
+		}
+		if err := a.call.Close(); err != nil {
+			t.Fatal(err)
+		}
+		after := tree(t, dir)
+		record := filepath.Join(store.Dir, "inv-1")
+		kills := 0
+		report, was := killed(t, store, "inv-1", 2+random.IntN(4))
+		for ; was; report, was = killed(t, store, "inv-1", 2+random.IntN(4)) {
+			kills++
+			entries, err := wholeJournal(filepath.Join(record, journalName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := store.openProgress(record, "inv-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for n, e := range slices.Backward(entries) {
+				if _, begun := p.begun[n]; !p.done[n] && !begun && random.IntN(2) == 0 {
+					_, err = p.begin(n, e)
+					break
+				}
+			}
+			if err := errors.Join(err, p.Close()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if kills == 0 && before != after {
+			t.Errorf("seed %d: it was never killed", seed)
+		}
+		if got := tree(t, dir); got != before {
+			t.Fatalf("seed %d, %d kills: it is\n%s\nand was\n%s", seed, kills, got, before)
+		}
+		for range 100 { // the journals of the killed are open in this process until they are collected
+			lock, err := lockCall(filepath.Join(store.Dir, report.As), 0)
+			if err == nil {
+				lock.Close()
+				break
+			}
+			runtime.GC()
+		}
+		again, err := store.PutBack(context.Background(), report.As)
+		if err != nil || len(again.Problems) > 0 {
+			t.Fatalf("seed %d, again: %v %q", seed, err, again.Problems)
+		}
+		if got := names(tree(t, dir)); got != names(after) {
+			t.Fatalf("seed %d: done again it is\n%s\nand was\n%s", seed, got, after)
+		}
+	}
+}
+
+// TestNumbersComeAgain: a file of the user's that has the inode number of one that the call made, or has changed, is kept.
+func TestNumbersComeAgain(t *testing.T) {
+	dir := realTemp(t)
+	store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+	a := announcer{t, store.Call("inv-1")}
+	path := filepath.Join(dir, "f")
+	numbers := map[uint64]bool{}
+	again := 0
+	for n := range 20 {
+		a.write(path, "made by the call")
+		var st unix.Stat_t
+		if err := unix.Lstat(path, &st); err != nil {
+			t.Fatal(err)
+		}
+		numbers[st.Ino] = true
+		mine := fmt.Sprint("the user's, ", n)
+		if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte(mine), 0o600), unix.Lstat(path, &st)); err != nil {
+			t.Fatal(err)
+		}
+		if numbers[st.Ino] {
+			again++
+		}
+		a.write(path, "lost")
+		lost := a.call.losses.Replaced
+		if err := os.Remove(path); err != nil { // by the user
+			t.Fatal(err)
+		}
+		if lost != n+1 {
+			t.Errorf("the file that came %d. is not kept", n+1)
+		}
+	}
+	if again == 0 {
+		t.Skip("no number came again")
+	}
+}
+
+// TestNoRoomOnTheDisk: a change is refused that the disk has no room to note, the journal stays whole, and later changes are kept.
+func TestNoRoomOnTheDisk(t *testing.T) {
+	dir := realTemp(t)
+	store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+	a := announcer{t, store.Call("inv-1")}
+	for _, name := range []string{"first", "refused", "last"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, dir)
+	a.remove(filepath.Join(dir, "first"))
+	info, err := a.call.journal.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited(t, uint64(info.Size())+20, func() { // a part of the line fits
+		path := filepath.Join(dir, "refused")
+		fd := place(path)
+		defer unix.Close(fd)
+		step := a.call.Begin()
+		var not *NotKept
+		if err := step.Removing(path, fd); !errors.As(err, &not) {
+			t.Errorf("a full disk: %v", err)
+		}
+		step.End(false)
+		step = a.call.Begin()
+		if err := step.Altering(path, fd); !errors.As(err, &not) {
+			t.Errorf("attributes, and a full disk: %v", err)
+		}
+		step.End(false)
+	})
+	a.remove(filepath.Join(dir, "last"))
+	if err := a.call.Close(); err != nil {
+		t.Fatal(err)
+	}
+	report, err := store.PutBack(context.Background(), "inv-1")
+	if err != nil || len(report.Problems) > 0 || report.Changes != 2 {
+		t.Fatalf("%+v %v", report, err)
+	}
+	if got := tree(t, dir); got != before {
+		t.Errorf("it is\n%s\nand was\n%s", got, before)
+	}
+}
+
+// limited runs a function in which no file grows beyond a size: writing there fails in the middle, as on a full disk.
+func limited(t *testing.T, size uint64, f func()) {
+	t.Helper()
+	var was unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &was); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(unix.SIGXFSZ)
+	defer signal.Reset(unix.SIGXFSZ)
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: was.Max}); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setrlimit(unix.RLIMIT_FSIZE, &was)
+	f()
+}
+
+// TestBusy: a record that goes on is neither undone nor removed for room.
+func TestBusy(t *testing.T) {
+	dir := realTemp(t)
+	store := &Store{Dir: filepath.Join(realTemp(t), "copies")}
+	path := filepath.Join(dir, "f")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := announcer{t, store.Call("inv-1")}
+	a.write(path, "lost")
+	other := &Store{Dir: store.Dir} // of another host
+	if _, err := other.PutBack(context.Background(), "inv-1"); !errors.Is(err, ErrBusy) {
+		t.Errorf("undone while it goes on: %v", err)
+	}
+	other.trim(maxStore, time.Now().Add(2*maxAge))
+	if err := a.call.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.PutBack(context.Background(), "inv-1"); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != "mine" {
+		t.Errorf("it is %q", got)
+	}
 }

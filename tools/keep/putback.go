@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,8 @@ func (s *Store) Calls() (kept []Kept) {
 	calls := s.calls()
 	slices.SortFunc(calls, func(a, b stored) int { return a.ended.Compare(b.ended) })
 	for _, call := range calls {
-		entries, err := readJournal(filepath.Join(call.dir, journalName))
+		entries, lost, _, err := readJournal(filepath.Join(call.dir, journalName))
+		entries = append(entries, lost...)
 		if err != nil || len(entries) == 0 {
 			continue
 		}
@@ -61,61 +63,86 @@ func (s *Store) Calls() (kept []Kept) {
 	return kept
 }
 
-// ErrUnknown means that the store has nothing of a call.
-var ErrUnknown = errors.New("nothing is kept of the call")
+// Errors of [Store.PutBack].
+var (
+	ErrUnknown = errors.New("nothing is kept of the call")
+	ErrBusy    = errors.New("the call, or an undo of it, is still under way: end it or wait for it, then undo it")
+)
 
 // PutBack undoes what a call has changed, from its last change to its first. What others have put under a name since is kept as the loss of
 // a call of its own. Names on the way to a file are not followed through links.
 //
-// It fails with [ErrUnknown] without a record of the call. What cannot be undone is a problem of the report, and the rest is undone; the record
-// of the call stays then, and is gone otherwise.
+// It fails with [ErrUnknown] without a record of the call, and with [ErrBusy] as long as the call or another PutBack of it is under way. What
+// cannot be undone is a problem of the report, and the rest is undone; the record of the call stays then, and is gone otherwise. PutBack of a
+// call whose undoing was killed, or had problems, does what is left.
 func (s *Store) PutBack(ctx context.Context, id string) (Report, error) {
 	if id != filepath.Base(id) || id == "." || id == ".." || id == "" {
 		return Report{}, ErrUnknown
 	}
 	dir := filepath.Join(s.Dir, id)
-	entries, err := readJournal(filepath.Join(dir, journalName))
+	lock, err := lockCall(dir, lockPatience)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Report{}, ErrUnknown
 	}
 	if err != nil {
 		return Report{}, fmt.Errorf("put back %s: %w", id, err)
 	}
-	as := "undo-" + id
-	for n := 2; fileExists(filepath.Join(s.Dir, as)); n++ {
-		as = fmt.Sprintf("undo%d-%s", n, id)
+	defer lock.Close()
+	entries, err := wholeJournal(filepath.Join(dir, journalName))
+	if err != nil {
+		return Report{}, fmt.Errorf("put back %s: %w", id, err)
 	}
-	u := &undo{ctx: ctx, dir: dir, record: s.Call(as), named: map[inode]string{}, disks: map[uint64]*os.File{}}
+	p, err := s.openProgress(dir, id)
+	if err != nil {
+		return Report{}, fmt.Errorf("put back %s: %w", id, err)
+	}
+	defer p.Close()
+	record, err := s.reopen(p.as)
+	if err != nil {
+		return Report{}, fmt.Errorf("put back %s: %w", id, err)
+	}
+	u := &undo{ctx: ctx, dir: dir, record: record, named: map[inode]string{}, disks: map[uint64]*os.File{}}
 	defer func() {
 		for _, f := range u.disks {
 			f.Close()
 		}
 	}()
-	report := Report{As: as}
-	slices.Reverse(entries)
-	for progress := true; progress && len(entries) > 0; { // what git has may be back only when an earlier change is undone
-		var failed []entry
-		report.Problems = nil
-		for _, e := range entries {
-			if ctx.Err() != nil {
-				return report, context.Cause(ctx)
-			}
-			if err := u.put(e); err != nil {
-				report.Problems = append(report.Problems, fmt.Sprintf("%s: %v", e.Path, err))
-				failed = append(failed, e)
+	for n, e := range entries {
+		if p.done[n] {
+			u.restored(e)
+		}
+	}
+	report := Report{As: p.as}
+	for progress := true; progress; { // what git has may be back only when an earlier change is undone
+		progress, report.Problems = false, nil
+		for n, e := range slices.Backward(entries) {
+			if p.done[n] {
 				continue
 			}
+			if ctx.Err() != nil {
+				return report, errors.Join(context.Cause(ctx), u.record.Close())
+			}
+			already, err := p.begin(n, e)
+			if err == nil && !already {
+				err = u.put(e)
+			}
+			if err != nil {
+				report.Problems = append(report.Problems, fmt.Sprintf("%s: %v", e.Path, err))
+				p.failed(n)
+				continue
+			}
+			u.restored(e)
+			p.done[n] = true
+			progress = true
 			report.Changes++
 		}
-		progress = len(failed) < len(entries)
-		entries = failed
 	}
-	for _, e := range u.dirs {
-		if dir, base, err := parentOf(string(e.Path)); err == nil {
-			_ = setTimes(dir, base, e.Was)
-			unix.Close(dir)
+	for _, e := range slices.Backward(entries) { // what was put into a directory has changed its times
+		if e.Was != nil && !e.Was.Own && e.Was.Mode&unix.S_IFMT == unix.S_IFDIR && e.Did != altered {
+			u.times(e)
 		}
 	}
+	report.Problems = append(report.Problems, u.lacks...)
 	if len(report.Problems) == 0 {
 		err = u.onDisk()
 	}
@@ -130,29 +157,30 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// readJournal returns the changes that were made. After a last line that is cut come those of which the store has the names alone.
-func readJournal(file string) (entries []entry, err error) {
+// readJournal returns the changes that were made. whole is false if the call did not end its journal; lost are the changes then that come
+// last, of which the store has the names alone.
+func readJournal(file string) (entries, lost []entry, whole bool, err error) {
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, nil, false, err
 	}
 	defer f.Close()
 	lines := bufio.NewReader(f)
 	var homes []entry
-	for whole := false; ; {
+	for {
 		line, err := lines.ReadBytes('\n')
 		if err == io.EOF && !whole {
-			entries = append(entries, lostLines(filepath.Dir(file), homes, entries)...)
+			lost = lostLines(filepath.Dir(file), homes, entries)
 		}
 		if err == io.EOF {
-			return entries, nil
+			return entries, lost, whole, nil
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, false, err
 		}
 		var e entry
 		if err := json.Unmarshal(line, &e); err != nil {
-			return nil, err
+			return nil, nil, false, err
 		}
 		switch e.Did {
 		case ended:
@@ -183,11 +211,18 @@ func lastOf(entries []entry, path name) int {
 // undo puts one call back.
 type undo struct {
 	ctx    context.Context
-	dir    string // of the call
-	record *Call  // of what is there now
-	named  map[inode]string
-	dirs   []entry             // directories that were made again
+	dir    string              // of the call
+	record *Call               // of what is there now
+	named  map[inode]string    // files that were made again and have further names, by what they were
+	lacks  []string            // what files do not have that are back
 	disks  map[uint64]*os.File // a directory of each file system that is to be synced, by device
+}
+
+// restored takes notice of a change that is undone.
+func (u *undo) restored(e entry) {
+	if e.Did == removed && !e.Was.Own && !e.Was.Same && e.Was.Ino != 0 && e.Was.Mode&unix.S_IFMT == unix.S_IFREG {
+		u.named[inode{e.Was.Dev, e.Was.Ino}] = string(e.Path)
+	}
 }
 
 // touches takes notice of a directory in which something changes. Where the disk gets all changes in their order, the copies are there until
@@ -220,6 +255,9 @@ func (u *undo) onDisk() error {
 
 func (u *undo) put(e entry) error {
 	dir, base, err := parentOf(string(e.Path))
+	if err == unix.ENOENT && (e.Did == made || e.Did == altered || e.Did == touched) {
+		return nil // the file has gone with its directory
+	}
 	if err != nil {
 		return err
 	}
@@ -237,6 +275,8 @@ func (u *undo) put(e entry) error {
 		return u.restore(dir, base, e)
 	case wrote:
 		return u.rewrite(dir, base, e)
+	case altered, touched:
+		return u.alter(dir, base, e)
 	case moved, exchanged:
 		to, name, err := parentOf(string(e.To))
 		if err != nil {
@@ -317,9 +357,25 @@ func parentOf(path string) (dir int, base string, err error) {
 	return dir, filepath.Base(path), err
 }
 
+// placeOf opens what has a name, a link itself if it is one.
+func placeOf(dir int, base string) (place int, st unix.Stat_t, err error) {
+	place, err = unix.Openat(dir, base, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, st, err
+	}
+	if err = unix.Fstat(place, &st); err != nil {
+		unix.Close(place)
+		return -1, st, err
+	}
+	return place, st, nil
+}
+
+// errTaken means that a process changes names under our hands.
+var errTaken = errors.New("another file took its place meanwhile")
+
 // clear removes the file that has a name now, once the record has it. A directory stays where was is one, too.
 func (u *undo) clear(dir int, base, path string, was *state) error {
-	place, err := unix.Openat(dir, base, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	place, st, err := placeOf(dir, base)
 	if err == unix.ENOENT {
 		return nil
 	}
@@ -327,19 +383,18 @@ func (u *undo) clear(dir int, base, path string, was *state) error {
 		return err
 	}
 	defer unix.Close(place)
-	var st unix.Stat_t
-	if err := unix.Fstat(place, &st); err != nil {
-		return err
-	}
-	how := 0
-	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		if how = unix.AT_REMOVEDIR; was != nil && was.Mode&unix.S_IFMT == unix.S_IFDIR {
-			return nil
-		}
+	isDir := st.Mode&unix.S_IFMT == unix.S_IFDIR
+	if isDir && was != nil && was.Mode&unix.S_IFMT == unix.S_IFDIR {
+		return nil
 	}
 	step := u.record.Begin()
-	if err = step.Unlinking(path, place); err == nil {
-		err = unix.Unlinkat(dir, base, how)
+	err = step.Unlinking(path, place)
+	switch {
+	case err != nil:
+	case isDir:
+		err = unix.Unlinkat(dir, base, unix.AT_REMOVEDIR)
+	default:
+		err = u.unlink(dir, base, &st)
 	}
 	step.End(err == nil)
 	if err == unix.ENOTEMPTY {
@@ -348,69 +403,90 @@ func (u *undo) clear(dir int, base, path string, was *state) error {
 	return err
 }
 
+// unlink removes the name of a file and of no other one: a process may give the name to a file that is not kept. The file goes to a name that
+// no command reaches first, where there is one.
+func (u *undo) unlink(dir int, base string, st *unix.Stat_t) error {
+	aside, err := unix.Open(u.dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(aside)
+	name := "cleared"
+	_ = unix.Unlinkat(aside, name, 0) // of an undoing that was killed: it was kept before
+	err = unix.Renameat2(dir, base, aside, name, unix.RENAME_NOREPLACE)
+	if err == unix.EXDEV {
+		aside, name = dir, ".toolhost-"+rand.Text()+".tmp"
+		err = unix.Renameat2(dir, base, aside, name, unix.RENAME_NOREPLACE)
+	}
+	if err != nil {
+		return err
+	}
+	var now unix.Stat_t
+	err = unix.Fstatat(aside, name, &now, unix.AT_SYMLINK_NOFOLLOW)
+	if err == nil && now.Dev == st.Dev && now.Ino == st.Ino {
+		return unix.Unlinkat(aside, name, 0)
+	}
+	return errors.Join(errTaken, unix.Renameat2(aside, name, dir, base, unix.RENAME_NOREPLACE))
+}
+
 // restore makes the file again that had a name.
 func (u *undo) restore(dir int, base string, e entry) error {
 	if err := u.clear(dir, base, string(e.Path), e.Was); err != nil {
 		return err
 	}
 	was, path := e.Was, string(e.Path)
+	kind := was.Mode & unix.S_IFMT
 	var err error
-	if was.Own { // an earlier entry removes or moves this file: a stand-in does
-		if was.Mode&unix.S_IFMT == unix.S_IFDIR {
-			err = unix.Mkdirat(dir, base, 0o700)
-		} else {
-			err = unix.Mknodat(dir, base, unix.S_IFREG|0o600, 0)
-		}
-		if err == nil {
-			u.note(dir, base, path)
-		}
-		return err
-	}
-	switch was.Mode & unix.S_IFMT {
-	case unix.S_IFDIR:
-		if err = unix.Mkdirat(dir, base, was.Mode&0o7777); err == unix.EEXIST {
-			err = nil
-		}
-		u.dirs = append(u.dirs, e)
-	case unix.S_IFLNK:
+	switch {
+	case was.Own && kind == unix.S_IFDIR: // an earlier entry removes or moves this file: a stand-in does
+		err = unix.Mkdirat(dir, base, 0o700)
+	case was.Own:
+		err = unix.Mknodat(dir, base, unix.S_IFREG|0o600, 0)
+	case kind == unix.S_IFDIR:
+		err = unix.Mkdirat(dir, base, 0o700)
+	case kind == unix.S_IFLNK:
 		err = unix.Symlinkat(string(was.Target), dir, base)
-	case unix.S_IFIFO:
-		err = unix.Mknodat(dir, base, unix.S_IFIFO|was.Mode&0o7777, 0)
-	case unix.S_IFREG:
+	case kind == unix.S_IFIFO:
+		err = unix.Mknodat(dir, base, unix.S_IFIFO|0o600, 0)
+	case kind == unix.S_IFREG:
 		return u.file(dir, base, path, was)
 	default:
 		return nil // a socket ends with its server
 	}
+	exists := err == unix.EEXIST && kind == unix.S_IFDIR
+	if err != nil && !exists {
+		return err
+	}
+	place, st, err := placeOf(dir, base)
 	if err != nil {
 		return err
 	}
-	u.note(dir, base, path)
-	return u.give(dir, base, was)
-}
-
-// note tells the record that a file was made.
-func (u *undo) note(dir int, base, path string) {
-	var st unix.Stat_t
-	if unix.Fstatat(dir, base, &st, unix.AT_SYMLINK_NOFOLLOW) == nil {
-		u.record.Made(path, uint64(st.Dev), st.Ino)
+	defer unix.Close(place)
+	if !exists {
+		u.record.Made(path, place)
 	}
+	if was.Own {
+		return nil
+	}
+	if st.Mode&unix.S_IFMT != kind || kind != unix.S_IFDIR && st.Nlink > 1 {
+		return errTaken
+	}
+	if err := u.attributes(place, &st, was, path, true); err != nil {
+		return err
+	}
+	return setTimes(place, was)
 }
 
 // file makes a regular file as it was, or a further name of it.
 func (u *undo) file(dir int, base, path string, was *state) error {
 	of := inode{was.Dev, was.Ino}
-	var same []string
-	if was.Same {
-		same = append(same, filepath.Join(u.dir, string(was.Content)))
+	if was.Same && unix.Linkat(unix.AT_FDCWD, filepath.Join(u.dir, string(was.Content)), dir, base, 0) == nil {
+		u.record.Made(path, -1)
+		return nil
 	}
-	if other := u.named[of]; other != "" && was.Ino != 0 {
-		same = append(same, other)
-	}
-	for _, file := range same {
-		if unix.Linkat(unix.AT_FDCWD, file, dir, base, 0) == nil {
-			u.record.Made(path, 0, 0)
-			return nil
-		}
+	if other := u.named[of]; other != "" && was.Ino != 0 && linkTo(other, dir, base) {
+		u.record.Made(path, -1)
+		return nil
 	}
 	content, err := u.content(was)
 	if err != nil {
@@ -421,19 +497,27 @@ func (u *undo) file(dir int, base, path string, was *state) error {
 	if err != nil {
 		return err
 	}
-	if err := fill(fd, content); err != nil {
-		return err
+	to := os.NewFile(uintptr(fd), path)
+	defer to.Close()
+	u.record.Made(path, fd)
+	return u.fill(to, content, was, true)
+}
+
+// linkTo gives a regular file a further name.
+func linkTo(path string, dir int, base string) bool {
+	from, name, err := parentOf(path)
+	if err != nil {
+		return false
 	}
-	u.note(dir, base, path)
-	if was.Ino != 0 {
-		u.named[of] = path
-	}
-	return u.give(dir, base, was)
+	defer unix.Close(from)
+	var st unix.Stat_t
+	return unix.Fstatat(from, name, &st, unix.AT_SYMLINK_NOFOLLOW) == nil && st.Mode&unix.S_IFMT == unix.S_IFREG &&
+		unix.Linkat(from, name, dir, base, 0) == nil
 }
 
 // rewrite gives a file its content back, under all names that it has.
 func (u *undo) rewrite(dir int, base string, e entry) error {
-	place, err := unix.Openat(dir, base, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	place, st, err := placeOf(dir, base)
 	if err == unix.ENOENT {
 		return u.restore(dir, base, e)
 	}
@@ -441,8 +525,7 @@ func (u *undo) rewrite(dir int, base string, e entry) error {
 		return err
 	}
 	defer unix.Close(place)
-	var st unix.Stat_t
-	if unix.Fstat(place, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
 		return u.restore(dir, base, e)
 	}
 	content, err := u.content(e.Was)
@@ -451,32 +534,68 @@ func (u *undo) rewrite(dir int, base string, e entry) error {
 	}
 	defer content.Close()
 	step := u.record.Begin()
-	fd := -1
-	if err = step.Overwriting(string(e.Path), place); err == nil {
-		fd, err = unix.Open(atProc(place), unix.O_WRONLY|unix.O_TRUNC|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err := step.Emptying(string(e.Path), place); err != nil {
+		step.End(false)
+		return err
 	}
-	if err == nil {
-		err = fill(fd, content)
+	to, err := os.OpenFile(atProc(place), os.O_WRONLY|os.O_TRUNC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		step.End(false)
+		return unwrapped(err)
 	}
-	step.End(err == nil)
+	defer to.Close()
+	err = u.fill(to, content, e.Was, false)
+	step.End(true)
+	return err
+}
+
+// fill writes a content into an empty file, and gives it the attributes and times that it had.
+func (u *undo) fill(to, content *os.File, was *state, isNew bool) error {
+	if unix.IoctlFileClone(int(to.Fd()), int(content.Fd())) != nil {
+		info, err := content.Stat()
+		if err == nil {
+			err = copyData(to, content, info.Size())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := writeOut(to); err != nil {
+		return err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(int(to.Fd()), &st); err != nil {
+		return err
+	}
+	if err := u.attributes(int(to.Fd()), &st, was, to.Name(), isNew); err != nil {
+		return err
+	}
+	return setTimes(int(to.Fd()), was)
+}
+
+// alter gives a file back the attributes or the times that it had. Where there is no file any more nothing is to be done.
+func (u *undo) alter(dir int, base string, e entry) error {
+	place, st, err := placeOf(dir, base)
+	if err == unix.ENOENT {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return u.give(dir, base, e.Was)
-}
-
-// fill writes a content into an open file, and closes it.
-func fill(fd int, content *os.File) error {
-	to := os.NewFile(uintptr(fd), "file")
-	err := error(nil)
-	if unix.IoctlFileClone(fd, int(content.Fd())) != nil {
-		info, statErr := content.Stat()
-		if statErr == nil {
-			err = copyData(to, content, info.Size())
-		}
-		err = errors.Join(err, statErr)
+	defer unix.Close(place)
+	if st.Mode&unix.S_IFMT != e.Was.Mode&unix.S_IFMT {
+		return nil
 	}
-	return errors.Join(err, writeOut(to), to.Close())
+	step := u.record.Begin()
+	if e.Did == touched {
+		if err = step.Touching(string(e.Path), place); err == nil {
+			err = setTimes(place, e.Was)
+		}
+	} else if err = step.Altering(string(e.Path), place); err == nil {
+		err = u.attributes(place, &st, e.Was, string(e.Path), true)
+	}
+	step.End(err == nil)
+	return err
 }
 
 // content opens what a file held.
@@ -511,41 +630,73 @@ func (u *undo) content(was *state) (*os.File, error) {
 	return f, nil
 }
 
-// give gives a file the owner, mode, attributes and times that it had.
-func (u *undo) give(dir int, base string, was *state) error {
-	place, err := unix.Openat(dir, base, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(place)
-	var st unix.Stat_t
-	if err := unix.Fstat(place, &st); err != nil {
-		return err
-	}
-	if st.Mode&unix.S_IFMT != was.Mode&unix.S_IFMT {
-		return errors.New("another file took its place meanwhile")
-	}
+// attributes gives an open file or place the owner, mode and attributes that it had. all says that the record has each attribute, so that the
+// file is to have no other ones.
+func (u *undo) attributes(file int, st *unix.Stat_t, was *state, path string, all bool) error {
+	mode := was.Mode & 0o7777
 	if st.Uid != was.UID || st.Gid != was.GID {
-		if err := unix.Fchownat(place, "", int(was.UID), int(was.GID), unix.AT_EMPTY_PATH|unix.AT_SYMLINK_NOFOLLOW); err != nil && err != unix.EPERM {
-			return err
+		err := unix.Fchownat(file, "", int(was.UID), int(was.GID), unix.AT_EMPTY_PATH)
+		switch {
+		case err == unix.EPERM:
+			u.lacks = append(u.lacks, fmt.Sprintf("%s: it is back, and its owner, %d:%d, is not: only root gives files away", path, was.UID, was.GID))
+			mode &^= unix.S_ISUID | unix.S_ISGID
+		case err != nil:
+			return fmt.Errorf("its owner: %w", err)
 		}
 	}
-	if was.Mode&unix.S_IFMT != unix.S_IFLNK {
-		if err := unix.Chmod(atProc(place), was.Mode&0o7777); err != nil {
-			return err
+	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
+		return nil
+	}
+	if err := unix.Chmod(atProc(file), mode); err != nil {
+		return fmt.Errorf("its mode: %w", err)
+	}
+	if all {
+		now, err := attributes(file)
+		if err != nil {
+			return fmt.Errorf("its attributes: %w", err)
 		}
-		for attr, value := range was.Attrs {
-			if err := unix.Setxattr(atProc(place), attr, value, 0); err != nil {
-				return fmt.Errorf("its attribute %s: %w", attr, err)
+		for attr := range now {
+			if _, had := was.Attrs[attr]; !had {
+				if err := unix.Removexattr(atProc(file), attr); err != nil {
+					return fmt.Errorf("its attribute %s: %w", attr, err)
+				}
 			}
 		}
 	}
-	return setTimes(dir, base, was)
+	for attr, value := range was.Attrs {
+		err := unix.Setxattr(atProc(file), attr, value, 0)
+		if err == unix.EPERM && attr == "security.capability" {
+			u.lacks = append(u.lacks, path+": it is back, and its capabilities are not: only root gives them")
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("its attribute %s: %w", attr, err)
+		}
+	}
+	return nil
 }
 
-func setTimes(dir int, base string, was *state) error {
+// times gives a directory its times back, if it is there.
+func (u *undo) times(e entry) {
+	dir, base, err := parentOf(string(e.Path))
+	if err != nil {
+		return
+	}
+	defer unix.Close(dir)
+	place, st, err := placeOf(dir, base)
+	if err != nil {
+		return
+	}
+	defer unix.Close(place)
+	if st.Mode&unix.S_IFMT == unix.S_IFDIR {
+		_ = setTimes(place, e.Was)
+	}
+}
+
+// setTimes sets the times of an open file or place.
+func setTimes(file int, was *state) error {
 	times := []unix.Timespec{timespec(was.Access), timespec(was.Change)}
-	return unix.UtimesNanoAt(dir, base, times, unix.AT_SYMLINK_NOFOLLOW)
+	return unix.UtimesNanoAt(file, "", times, unix.AT_EMPTY_PATH)
 }
 
 func timespec(t time.Time) unix.Timespec { return unix.NsecToTimespec(t.UnixNano()) }

@@ -51,8 +51,15 @@ func (s *Store) trim(room int64, now time.Time) {
 	for i, call := range calls {
 		age := now.Sub(call.ended)
 		if age > maxAge || age > minAge && (s.free < room || len(calls)-i > maxCalls) {
+			lock, err := lockCall(call.dir, 0)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				continue // it goes on, or is being undone
+			}
 			if os.RemoveAll(call.dir) == nil {
 				s.free += call.bytes
+			}
+			if lock != nil {
+				lock.Close()
 			}
 		}
 	}
