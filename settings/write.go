@@ -76,6 +76,7 @@ type steps struct {
 	beforeRename func()
 	rename       func(from, to string) error
 	sync         func(dir *os.File) error
+	mode         fs.FileMode // of a new file; 0: privateFile
 }
 
 // SyncError is the error of a change that was made and counts, but that a power failure could revert: the directory
@@ -97,6 +98,36 @@ func IsNotSynced(err error) bool {
 	return errors.As(err, &e)
 }
 
+// ReplaceFile atomically replaces the content of a file of the user's that is no settings file, as changes of settings do; it is on disk when
+// ReplaceFile returns. No link is followed: it is an error. A file keeps its mode and owner; a new one has the given mode. The directory must exist. A process that is killed meanwhile leaves the file as it was or as it is to be, and nothing beside it but, if it dies in the
+// moment before the rename, one file of a fixed name, which the next ReplaceFile removes. An error is [SyncError] if the new content is in place.
+func ReplaceFile(file string, content []byte, mode fs.FileMode) error {
+	old, err := os.Lstat(file)
+	switch {
+	case missing(err):
+		old = nil
+	case err != nil:
+		return err
+	case !old.Mode().IsRegular():
+		return fmt.Errorf("%s is not a regular file: remove it", shown(file))
+	}
+	dir, err := os.Open(filepath.Dir(file))
+	if err != nil {
+		return err
+	}
+	defer dir.Close() // and gives the lock back, which is the directory's: a file for it would be left by a kill
+	for deadline := time.Now().Add(lockWait); ; time.Sleep(lockTry) {
+		err := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) { // locked, or the file system has no locks
+			break
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("another process has held %s for %s: run it again", shown(dir.Name()), lockWait)
+		}
+	}
+	return replaceFile(file, content, old, steps{mode: mode})
+}
+
 // replaceFile atomically replaces the content of a file; it is on disk when replaceFile returns. The new file keeps
 // the mode and owner of old; nil: there was no file. The caller holds the lock. An error is [SyncError] if the new
 // content is in place.
@@ -110,7 +141,7 @@ func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
 	if err := os.Remove(next); err != nil && !missing(err) {
 		return err
 	}
-	made, err := writeNew(next, content, old)
+	made, err := writeNew(next, content, old, do.mode)
 	if err != nil {
 		os.Remove(next)
 		return err
@@ -140,9 +171,14 @@ func isThere(name string, made fs.FileInfo) bool {
 	return err == nil && os.SameFile(there, made)
 }
 
-// writeNew creates a file with the mode and owner of an old one, and waits until it is on disk.
-func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, privateFile)
+// writeNew creates a file with the mode and owner of an old one, or else with a mode, and waits until it is on disk. It has its name from then on
+// only, where the file system has files without one: a process that is killed before leaves nothing.
+func writeNew(file string, content []byte, old fs.FileInfo, mode fs.FileMode) (fs.FileInfo, error) {
+	f, err := createNameless(filepath.Dir(file))
+	nameless := err == nil
+	if !nameless {
+		f, err = os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL|unix.O_NOFOLLOW|unix.O_CLOEXEC, privateFile)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +187,10 @@ func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error)
 		if stat, ok := old.Sys().(*syscall.Stat_t); ok && int(stat.Uid) != os.Geteuid() {
 			_ = f.Chown(int(stat.Uid), int(stat.Gid)) // only root can; others already own it
 		}
-		if err := f.Chmod(old.Mode().Perm()); err != nil {
+		mode = old.Mode().Perm()
+	}
+	if mode != 0 {
+		if err := f.Chmod(mode); err != nil {
 			return nil, err
 		}
 	}
@@ -160,6 +199,11 @@ func writeNew(file string, content []byte, old fs.FileInfo) (fs.FileInfo, error)
 	}
 	if err := f.Sync(); err != nil {
 		return nil, err
+	}
+	if nameless {
+		if err := nameFile(f, file); err != nil {
+			return nil, err
+		}
 	}
 	made, err := f.Stat()
 	return made, errors.Join(err, f.Close())

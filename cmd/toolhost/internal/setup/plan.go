@@ -11,6 +11,7 @@ import (
 
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
+	"toolhost/settings"
 )
 
 // Plan is a change of a client's files.
@@ -125,7 +126,7 @@ func (p *Plan) Write() (written []string, err error) {
 		return nil, fmt.Errorf("nothing was written, because what is there could not be recorded: %w", err)
 	}
 	for _, f := range p.changed() {
-		if err := replace(f.Path, f.After, f.mode); err != nil {
+		if err := settings.ReplaceFile(f.Path, f.After, f.mode); err != nil {
 			return written, err
 		}
 		written = append(written, p.Places.Short(f.Path))

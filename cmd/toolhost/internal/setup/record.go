@@ -14,6 +14,7 @@ import (
 
 	"toolhost/cmd/toolhost/internal/mcpconfig"
 	"toolhost/cmd/toolhost/internal/mcpconfig/edit"
+	"toolhost/settings"
 )
 
 // record describes a set-up, so that it can be undone.
@@ -99,7 +100,7 @@ func (p *Plan) record() error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return replace(path, text, 0o600)
+	return settings.ReplaceFile(path, text, 0o600)
 }
 
 func dirMode(s mcpconfig.Scope) fs.FileMode {
@@ -156,4 +157,15 @@ func (p Places) made(c mcpconfig.Client) (all []string) {
 		}
 	}
 	return all
+}
+
+// makeDirs makes a directory with those above it, and returns those that are new, the deepest first.
+func makeDirs(dir string, mode fs.FileMode) (made []string, err error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		made = append(made, at)
+	}
+	return made, os.MkdirAll(dir, mode)
 }

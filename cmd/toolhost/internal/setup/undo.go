@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"toolhost/settings"
 )
 
 // Undoing is the plan of an undo.
@@ -95,7 +97,7 @@ func (u *Undoing) Write() error {
 		case f.After == nil:
 			err = os.Remove(f.Path)
 		default:
-			err = replace(f.Path, f.After, fileMode(u.Scope))
+			err = settings.ReplaceFile(f.Path, f.After, fileMode(u.Scope))
 		}
 		if err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/persist"
+	"toolhost/settings"
 )
 
 // signatureName is the file with the signature of a log, beside it: the signed text, and the SSH signature.
@@ -43,7 +44,7 @@ func Sign(path, key string) (text, file string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	return text, file, os.WriteFile(file, append([]byte(text), signature...), 0o600)
+	return text, file, settings.ReplaceFile(file, append([]byte(text), signature...), 0o600)
 }
 
 // signedText is the text that a signature of a log is over.
