@@ -30,6 +30,7 @@ const acceptPause = 50 * time.Millisecond // after a connection that could not b
 type Listener struct {
 	unix *net.UnixListener
 	path string
+	file os.FileInfo // of the socket, as it was made
 
 	mu     sync.Mutex
 	open   map[net.Conn]bool
@@ -63,7 +64,25 @@ func Listen(path string) (*Listener, error) {
 		l.Close()
 		return nil, err
 	}
-	return &Listener{unix: l, path: path, open: map[net.Conn]bool{}}, nil
+	file, err := os.Lstat(path)
+	if err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &Listener{unix: l, path: path, file: file, open: map[net.Conn]bool{}}, nil
+}
+
+// Lost reports whether nobody reaches the socket by its path any more: the file was removed, or its directory was, as a runtime directory is
+// at the end of a login.
+func (l *Listener) Lost() bool {
+	now, err := os.Lstat(l.path)
+	return err != nil || !os.SameFile(now, l.file)
+}
+
+// Release takes no further connections, and leaves the file at the path alone: it is another one's. The connections of now go on until Close.
+func (l *Listener) Release() {
+	l.unix.SetUnlinkOnClose(false)
+	_ = l.unix.Close()
 }
 
 // Own refuses a directory of another user, who could have put anything into it.
@@ -129,7 +148,10 @@ func (l *Listener) Close() error {
 		_ = conn.Close()
 	}
 	l.mu.Unlock()
-	err := l.unix.Close() // and removes the file
+	err := l.unix.Close()              // and removes the file
+	if errors.Is(err, net.ErrClosed) { // Release did that
+		err = nil
+	}
 	l.served.Wait()
 	return err
 }

@@ -320,26 +320,25 @@ func (s *Session) Listen() {
 }
 
 func (s *Session) listen() {
-	l, err := sockets.Listen(s.ID())
-	if err != nil {
+	kept := sockets.Keep(s.ID(), s.serve, func(err error) {
 		s.o.Log("this session cannot be reached with toolhost jobs and toolhost approve: " + err.Error())
-		return
-	}
-	if !s.atClose(l.Close) {
-		_ = l.Close()
-		return
-	}
-	go l.Serve(func(conn net.Conn) { // until the listener is closed, with the session
-		w := stdio.NewWriter(conn)
-		family := native.New(native.Options{
-			Host: s.Host, Writer: w, Session: s.ID(), Version: s.o.Version, Sandbox: s.Sandbox.Describe(),
-			Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Loosens: s.loosens(), Forward: s.forward, Pair: s.pairs},
-		})
-		_ = stdio.Serve(context.Background(), conn, w, family) // ends with the connection
-		family.Leave()
-		_ = conn.Close()
-		_ = w.Close()
 	})
+	if !s.atClose(kept.Close) {
+		_ = kept.Close()
+	}
+}
+
+// serve serves a connection of the socket until it ends.
+func (s *Session) serve(conn net.Conn) {
+	w := stdio.NewWriter(conn)
+	family := native.New(native.Options{
+		Host: s.Host, Writer: w, Session: s.ID(), Version: s.o.Version, Sandbox: s.Sandbox.Describe(),
+		Person: &native.Person{Tools: personTools, Vet: s.vet(conn), Warnings: s.live.all, Reload: s.Reload, Loosens: s.loosens(), Forward: s.forward, Pair: s.pairs},
+	})
+	_ = stdio.Serve(context.Background(), conn, w, family) // ends with the connection
+	family.Leave()
+	_ = conn.Close()
+	_ = w.Close()
 }
 
 // SetPair says how a browser is paired with the page of the session.

@@ -4,6 +4,7 @@ package sockets
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,6 +41,75 @@ func Listen(id agenttool.SessionID) (l *socket.Listener, err error) {
 		err = errors.Join(err, failed)
 	}
 	return nil, err
+}
+
+// lookAgain is how often a session looks whether it is still reached at its socket.
+const lookAgain = 2 * time.Second
+
+// Kept is the socket of a session, which is made again where it is lost: the runtime directory goes at the end of a login, and comes back
+// empty with the next.
+type Kept struct {
+	id   agenttool.SessionID
+	with func(net.Conn)
+	end  chan struct{}
+	done chan struct{}
+
+	now  *socket.Listener   // nil: there is none
+	were []*socket.Listener // connections of lost ones go on
+}
+
+// Keep opens the socket of a session and serves each connection with a function, until Close. If it cannot be opened, now or when it is made
+// again, unreachable is told, once for each time, and it is tried again.
+func Keep(id agenttool.SessionID, with func(net.Conn), unreachable func(error)) *Kept {
+	k := &Kept{id: id, with: with, end: make(chan struct{}), done: make(chan struct{})}
+	told := k.listen(unreachable, false)
+	go func() {
+		defer close(k.done)
+		look := time.NewTicker(lookAgain)
+		defer look.Stop()
+		for {
+			select {
+			case <-k.end:
+				return
+			case <-look.C:
+				if k.now == nil || k.now.Lost() {
+					told = k.listen(unreachable, told)
+				}
+			}
+		}
+	}()
+	return k
+}
+
+// listen opens the socket in the first directory that takes it. It reports whether that failed.
+func (k *Kept) listen(unreachable func(error), told bool) (failed bool) {
+	if k.now != nil {
+		k.now.Release()
+		k.were, k.now = append(k.were, k.now), nil
+	}
+	l, err := Listen(k.id)
+	if err != nil {
+		if !told {
+			unreachable(err)
+		}
+		return true
+	}
+	k.now = l
+	go l.Serve(k.with) // until it is released or closed
+	return false
+}
+
+// Close ends all connections, waits for their handlers, and removes the socket.
+func (k *Kept) Close() (err error) {
+	close(k.end)
+	<-k.done
+	if k.now != nil {
+		err = k.now.Close()
+	}
+	for _, l := range k.were {
+		err = errors.Join(err, l.Close())
+	}
+	return err
 }
 
 // name is the end of the session's id, which is its random part: the path of a local socket has 107 bytes at most.
