@@ -64,6 +64,20 @@ func (c *configs) start(s *Session) error {
 	return c.refresh(s.view)
 }
 
+// lost reports whether the directory of the views was removed.
+func (c *configs) lost() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.files)+len(c.cutFiles) > 0 && !isDir(c.dir)
+}
+
+// forget has all views made again.
+func (c *configs) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.view, c.files, c.cutFiles = nil, nil, nil
+}
+
 // configName is the name of the view of a file.
 func configName(path string) string {
 	sum := sha256.Sum256([]byte(path))

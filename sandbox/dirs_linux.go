@@ -45,6 +45,37 @@ func (d *dirs) make(dir, cache string) error {
 	return nil
 }
 
+// lost reports whether one of the directories is not where it was made any more.
+func (d *dirs) lost() bool {
+	for _, at := range d.list(d.own.path, d.cache.path) {
+		var st unix.Stat_t
+		if unix.Lstat(at.path, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFDIR || at.id != nil && (uint64(st.Dev) != at.id.dev || st.Ino != at.id.ino) {
+			return true
+		}
+	}
+	return false
+}
+
+// makeAgain makes those that are lost. It does so in the place of none that another user, or a link, has taken.
+func (d *dirs) makeAgain() error {
+	var st unix.Stat_t
+	if unix.Lstat(d.own.path, &st) != nil || st.Ino != d.own.ino {
+		lock, err := claim(d.own.path)
+		if err != nil {
+			return err
+		}
+		d.lock.Close()
+		d.lock = lock
+	}
+	all := d.list(d.own.path, d.cache.path)
+	for _, at := range all {
+		if err := ours(at.path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("%w: remove it", err)
+		}
+	}
+	return fill(all)
+}
+
 // ownDir is a directory of a session.
 type ownDir struct {
 	id   *identity
@@ -52,18 +83,21 @@ type ownDir struct {
 	open bool // as /tmp is
 }
 
-func (d *dirs) fill(dir, cache string) error {
+func (d *dirs) fill(dir, cache string) error { return fill(d.list(dir, cache)) }
+
+// list are the directories, parents first. Those of a session without a sandbox have no cache.
+func (d *dirs) list(dir, cache string) []ownDir {
 	all := []ownDir{{&d.own, dir, false}, {nil, filepath.Join(dir, stageName), false}}
-	if cache == "" { // of a session without a sandbox
-		return fill(all)
+	if cache == "" {
+		return all
 	}
-	return fill(append(all, []ownDir{
+	return append(all, []ownDir{
 		{&d.tmp, filepath.Join(dir, "tmp"), true},
 		{&d.varTmp, filepath.Join(dir, "var-tmp"), true},
 		{nil, filepath.Join(dir, "tmp", ".cache"), false}, // a place for the caches
 		{&d.private, filepath.Join(dir, "private"), false},
 		{&d.cache, cache, false},
-	}...))
+	}...)
 }
 
 func fill(all []ownDir) error {

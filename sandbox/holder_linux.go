@@ -57,6 +57,17 @@ func (hs *holders) get(start func() (*holder, error)) (*holder, error) {
 	return h, err
 }
 
+// retire ends the holder, so that the next command starts another. It returns false if there are none any more.
+func (hs *holders) retire() bool {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if hs.current != nil {
+		hs.current.close()
+		hs.current = nil
+	}
+	return !hs.closed
+}
+
 // close makes get fail from now on. It returns the holder, nil for none.
 func (hs *holders) close() *holder {
 	hs.mu.Lock()

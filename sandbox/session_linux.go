@@ -25,8 +25,10 @@ type Session struct {
 
 	view *view
 
-	making sync.Mutex // guards the next four
+	making sync.Mutex   // guards the next five
+	laid   sync.RWMutex // held for reading while a command is started, which looks at them; both are held when they are made again
 	made   bool
+	closed bool
 	dirs   dirs
 	places []place // the emptied directories of the view, as the holder builds them
 	layers layers
@@ -72,10 +74,17 @@ func Open(o Options) (*Session, error) {
 }
 
 // Make makes the session's directories where that was not done; of the level None it has only the
-// stage, and none without [Options].Dir. The first confined command does so, too. A failure is not kept: the next call tries again. Errors are of class setup_required.
+// stage, and none without [Options].Dir. Each confined command does so, too, and makes those again that another program has removed meanwhile. A failure
+// is not kept: the next call tries again. Errors are of class setup_required.
 func (s *Session) Make() error {
 	s.making.Lock()
 	defer s.making.Unlock()
+	if s.made && s.level != None && s.dirs.lock != nil {
+		if err := s.makeAgain(); err != nil {
+			return unavailable(err)
+		}
+		return nil
+	}
 	if s.made || s.o.Dir == "" && s.level == None {
 		return nil
 	}
@@ -111,6 +120,36 @@ func (s *Session) Make() error {
 	}
 	s.made = true
 	return nil
+}
+
+// makeAgain makes directories of the session that are lost: a program that cleans up has removed them. Commands that run keep what they have.
+// The caches are without layers from then on if commands run: the holder cannot mount them for those that come.
+func (s *Session) makeAgain() error {
+	if s.closed || !s.dirs.lost() && !s.configs.lost() {
+		return nil
+	}
+	s.laid.Lock()
+	defer s.laid.Unlock()
+	if err := s.dirs.makeAgain(); err != nil {
+		return err
+	}
+	s.layers.close()
+	s.layers, s.goCache = layers{}, sync.Once{}
+	s.configs.forget()
+	if err := s.configs.start(s); err != nil {
+		return err
+	}
+	now, err := s.configs.placements(s.view)
+	if err != nil {
+		return err
+	}
+	if s.running.count() == 0 && s.holders.retire() {
+		s.places = s.view.places(now, s.dirs.tmp, s.dirs.varTmp, s.dirs.cache)
+		if s.level == Full {
+			s.layers = newLayers(s.view, &s.dirs, s.o.UserCaches)
+		}
+	}
+	return s.view.makeMountPoints(&s.dirs)
 }
 
 func unavailable(err error) error {
@@ -216,6 +255,8 @@ func (s *Session) Start(c *Command) (*Process, error) {
 			return nil, err
 		}
 	}
+	s.laid.RLock()
+	defer s.laid.RUnlock()
 	if c.Profile.Access == ReadOnly && s.o.Go.Cache != "" {
 		s.goCache.Do(func() { makeGoCache(s.dirs.cache.path) })
 	}
@@ -313,7 +354,7 @@ func (s *Session) Close() error {
 	s.making.Lock()
 	defer s.making.Unlock()
 	made := s.made
-	s.made = true // nothing is made any more
+	s.made, s.closed = true, true // nothing is made any more
 	if s.level != None {
 		s.watch.close()
 		s.scratch.close()
