@@ -60,8 +60,15 @@ type register struct {
 	starting int            // jobs that are not yet in the list
 	begin    sync.WaitGroup // waits for them
 	jobs     []*Job         // oldest first, including ended ones
+	stored   []storedOutput // of ended jobs that are not in the list any more, oldest first
 	closed   bool
 }
+
+// storedOutput is where the whole output of a job is.
+type storedOutput struct{ id, uri string }
+
+// maxStored is how many of them are remembered.
+const maxStored = 10_000
 
 // New returns an empty set of jobs for a session. It does no IO.
 func New(o Options) *Jobs {
@@ -132,6 +139,10 @@ func (js *Jobs) prune() {
 		apart := j.detached.Load()
 		if kept[apart]++; kept[apart] > limit[apart] {
 			js.jobs = slices.Delete(js.jobs, i, i+1)
+			if ref := j.log.Stats().Ref; ref != nil {
+				js.stored = append(js.stored, storedOutput{j.id, ref.URI})
+				js.stored = js.stored[max(0, len(js.stored)-maxStored):]
+			}
 		}
 	}
 }
@@ -144,6 +155,14 @@ func (js *Jobs) Find(id string) (*Job, error) {
 		if j.id == id {
 			return j, nil
 		}
+	}
+	if i := slices.IndexFunc(js.stored, func(s storedOutput) bool { return s.id == id }); i >= 0 {
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "job_over", fmt.Sprintf(
+			"%s has ended, and %d others ended after it: its whole output is %s, which the read tool opens", id, maxDelivered, js.stored[i].uri)).In("/job")
+	}
+	if n, err := strconv.Atoi(strings.TrimPrefix(id, "j")); err == nil && n > 0 && n <= js.last && id == "j"+strconv.Itoa(n) {
+		return nil, agenttool.Failure(agenttool.InvalidArguments, "job_over", fmt.Sprintf(
+			"%s has ended, and too many others ended after it for its output to be here: the result of its call has what it said until then", id)).In("/job")
 	}
 	known := "there is none in this session; shell starts one with run_in_background"
 	if names := js.names(func(*Job) bool { return true }); names != "" {
