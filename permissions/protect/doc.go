@@ -23,7 +23,7 @@
 // reported to the user instead. On top of the table, every git directory that the walk finds (.git, bare repositories, worktrees, submodules, where .git files point) has its hooks,
 // config, config.worktree and commondir sealed, and so have the files that configuration includes, the directories
 // that core.hooksPath names, programs and scripts in the roots that other keys run, and what links among hooks lead to. What a start-up file of
-// the home leads to by a link counts like that file. In a git directory the rest stays writable, or nothing could be committed; the attributes,
+// the home leads to by a link, reads or runs counts like that file. In a git directory the rest stays writable, or nothing could be committed; the attributes,
 // excludes and grafts in its info are held by name, without a mount. objects/info/alternates only adds objects, and a command that
 // can write objects can add them anyway.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"iter"
 	"path"
 	"path/filepath"
 	"slices"
@@ -39,6 +40,7 @@ func (b *builder) homeLinks() {
 		there[fold(c.name)] = append(there[fold(c.name)], c.name)
 	}
 	left := maxHomeLinks
+	reads := startupFiles{b: b, seen: map[string]bool{}}
 	for _, n := range slices.Concat(Names(), HomeNames()) {
 		first, rest, _ := strings.Cut(n.Path, "/")
 		if n.Hold != Seals || strings.Contains(first, "*") {
@@ -46,6 +48,76 @@ func (b *builder) homeLinks() {
 		}
 		for _, name := range there[first] {
 			b.homeLink(path.Join(home, name, rest), n, &left)
+			if n.Rule == ShellStartup && !n.Dir {
+				reads.follow(path.Join(home, name, rest))
+			}
+		}
+	}
+}
+
+// startupFiles follows the start-up files of a home to what they read and run in the roots.
+type startupFiles struct {
+	b    *builder
+	seen map[string]bool
+}
+
+// Bounds of start-up files: how many are read, and their size.
+const (
+	maxStartupFiles = 64
+	maxStartupFile  = 256 << 10
+)
+
+// follow seals what a start-up file reads in the roots, there or not, and files there that it names in another way than in an alias. What it reads elsewhere
+// is followed.
+func (f startupFiles) follow(file string) {
+	b := f.b
+	place, kind, _ := b.tree.follow(file)
+	if kind != File || f.seen[place] || b.tree.root(place) == "" && b.isFar(place) {
+		return
+	}
+	if len(f.seen) >= maxStartupFiles {
+		b.unknown(file, "not read: there are too many start-up files")
+		return
+	}
+	f.seen[place] = true
+	text, err := b.tree.read(place, maxStartupFile)
+	if err != nil {
+		return
+	}
+	b.reads(place)
+	for word, sourced := range wordsOfStartup(string(text), b.options.Home) {
+		switch at, kind, _ := b.tree.follow(word); {
+		case at == "":
+		case b.tree.root(at) != "" && (kind == File || sourced && kind == Absent):
+			b.sealAt(word, ShellStartup)
+			f.follow(word)
+		case sourced && kind == File:
+			f.follow(word)
+		}
+	}
+}
+
+// wordsOfStartup yields the absolute paths in the text of a start-up file that stand outside of comments and aliases, and whether a file is read there.
+func wordsOfStartup(text, home string) iter.Seq2[string, bool] {
+	return func(yield func(string, bool) bool) {
+		for line := range strings.Lines(strings.ReplaceAll(text, "${HOME}", "$HOME")) {
+			line = strings.TrimSpace(line)
+			if strings.HasPrefix(line, "#") || strings.HasPrefix(line, "alias ") {
+				continue
+			}
+			before := ""
+			for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n'\"`;&|()<>[]=!", r) }) {
+				sourced := before == "." || before == "source"
+				before = word
+				for _, own := range []string{"~/", "$HOME/"} {
+					if rest, found := strings.CutPrefix(word, own); found {
+						word = agenttool.Join(home, rest)
+					}
+				}
+				if path.IsAbs(word) && len(word) < unix.PathMax && !strings.ContainsAny(word, "$*?{") && !yield(path.Clean(word), sourced) {
+					return
+				}
+			}
 		}
 	}
 }

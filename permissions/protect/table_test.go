@@ -77,3 +77,18 @@ func TestHomeInTheWorkspace(t *testing.T) {
 		}
 	}
 }
+
+// TestStartupFilesRead: what a start-up file of the home reads, or runs in another way than by an alias, is protected in the roots, also by way of a file
+// between them, and where it is missing.
+func TestStartupFilesRead(t *testing.T) {
+	root, home := tempDir(t), tempDir(t)
+	for _, name := range []string{"read.sh", "dotted.sh", "quoted name.sh", "env", "between.sh", "tool", "aliased.sh", "remarked.sh", "plain.sh", "path/x", "again.sh"} {
+		write(t, root, name+" = echo\n")
+	}
+	write(t, home, ".bashrc = "+strings.ReplaceAll("source ROOT/read.sh\n[ -f ROOT/missing.sh ] && . \"ROOT/missing.sh\"\nif true; then . 'ROOT/dotted.sh'; fi\nexport BASH_ENV=ROOT/env\n"+
+		"alias a='sh ROOT/aliased.sh'\n# . ROOT/remarked.sh\nexport PATH=ROOT/path:$PATH\nsource ~/.own\neval \"$(ROOT/tool init)\"\nsource /dev/zero; . ~; . ~/.bashrc\ncd ROOT/gone\n", "ROOT", root),
+		".own = . "+root+"/between.sh\n. $HOME/.own\n", ".profile = . ${HOME}/link/again.sh\n", "link -> "+root)
+	m := scanned(t, Options{Roots: []string{root}, Home: home})
+	same(t, "sealed", spell(root, m.Sealed), "shell-startup again.sh", "shell-startup between.sh", "shell-startup dotted.sh", "shell-startup env", "shell-startup read.sh", "shell-startup tool")
+	same(t, "missing", spell(root, slices.DeleteFunc(m.Missing, func(e Entry) bool { return !strings.HasSuffix(e.Path, "missing.sh") })), "shell-startup missing.sh")
+}
