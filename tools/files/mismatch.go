@@ -519,9 +519,9 @@ func (m *mismatch) compareLines(file, wanted, name string, opens, closes bool, n
 	mark := m.kind == indentation || m.kind == trailing || m.kind == blanks || m.kind == blankKind
 	begin := same
 	if mark { // all of the white space that differs in some characters
-		begin = len(strings.TrimRightFunc(file[:same], isBlank))
-		fileEnd += len(file[fileEnd:]) - len(strings.TrimLeftFunc(file[fileEnd:], isBlank))
-		wantedEnd += len(wanted[wantedEnd:]) - len(strings.TrimLeftFunc(wanted[wantedEnd:], isBlank))
+		begin = len(strings.TrimRightFunc(file[:same], visible.Blank))
+		fileEnd += len(file[fileEnd:]) - len(strings.TrimLeftFunc(file[fileEnd:], visible.Blank))
+		wantedEnd += len(wanted[wantedEnd:]) - len(strings.TrimLeftFunc(wanted[wantedEnd:], visible.Blank))
 	} else if m.kind == unicodeForm { // with the letter before a mark
 		_, size := utf8.DecodeLastRuneInString(file[:same])
 		begin -= size
@@ -565,7 +565,7 @@ func window(line string, from, to int, mark bool) string {
 			b.WriteRune('→')
 		case r == '\t' || r == '⟨' || r == '⟩' || unicode.Is(unicode.Mn, r) && !within && visible.Shows(r):
 			b.WriteRune(r)
-		case within && (unicode.Is(unicode.Mn, r) || isBlank(r) && r != ' '):
+		case within && (unicode.Is(unicode.Mn, r) || visible.Blank(r) && r != ' '):
 			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 		default:
 			b.WriteString(visible.Text(string(r)))
@@ -638,10 +638,10 @@ func part(file, wanted string, opens, closes bool, near int) string {
 		end++
 	}
 	start := row[end].start
-	if indented := strings.TrimLeftFunc(wanted, isBlank) != wanted; indented && (strings.TrimSpace(string(f[:start])) == "" || start < len(f) && !isBlank(f[start])) {
+	if indented := strings.TrimLeftFunc(wanted, visible.Blank) != wanted; indented && (strings.TrimSpace(string(f[:start])) == "" || start < len(f) && !visible.Blank(f[start])) {
 		start = 0 // the string has the indentation
 	}
-	if strings.TrimRightFunc(wanted, isBlank) != wanted && strings.TrimSpace(string(f[end:])) == "" {
+	if strings.TrimRightFunc(wanted, visible.Blank) != wanted && strings.TrimSpace(string(f[end:])) == "" {
 		end = len(f)
 	}
 	return string(f[start:end])
@@ -682,9 +682,9 @@ func kindOf(file, wanted, name string) (kind mismatchKind, explanation string) {
 	same := cut.Common(file, wanted)
 	f, fileSize := utf8.DecodeRuneInString(file[same:])
 	w, wantedSize := utf8.DecodeRuneInString(wanted[same:])
-	fileBody, wantedBody := strings.TrimLeftFunc(file, isBlank), strings.TrimLeftFunc(wanted, isBlank)
+	fileBody, wantedBody := strings.TrimLeftFunc(file, visible.Blank), strings.TrimLeftFunc(wanted, visible.Blank)
 	fileIndent, wantedIndent := file[:len(file)-len(fileBody)], wanted[:len(wanted)-len(wantedBody)]
-	fileEnd, wantedEnd := strings.TrimRightFunc(file, isBlank), strings.TrimRightFunc(wanted, isBlank)
+	fileEnd, wantedEnd := strings.TrimRightFunc(file, visible.Blank), strings.TrimRightFunc(wanted, visible.Blank)
 	switch {
 	case spaces(file) == spaces(wanted):
 		return blankKind, has(character(f), character(w))
@@ -692,7 +692,7 @@ func kindOf(file, wanted, name string) (kind mismatchKind, explanation string) {
 		return trailing, fmt.Sprintf("the line ends with %s in the file, with %s in %s", whiteSpace(file[len(fileEnd):]), whiteSpace(wanted[len(wantedEnd):]), name)
 	case fileBody == wantedBody:
 		return indentation, fmt.Sprintf("the file indents with %s, %s with %s", whiteSpace(fileIndent), name, whiteSpace(wantedIndent))
-	case without(file, isBlank) == without(wanted, isBlank):
+	case without(file, visible.Blank) == without(wanted, visible.Blank):
 		return blanks, "the white space differs"
 	case norm.NFC.String(file) == norm.NFC.String(wanted):
 		switch {
@@ -702,12 +702,12 @@ func kindOf(file, wanted, name string) (kind mismatchKind, explanation string) {
 			return unicodeForm, fmt.Sprintf("the file has composed letters (NFC), %s has separate accents (NFD)", name)
 		}
 		return unicodeForm, "the letters are the same in another Unicode form"
-	case without(file, isInvisible) == without(wanted, isInvisible):
-		if isInvisible(f) {
+	case without(file, visible.Invisible) == without(wanted, visible.Invisible):
+		if visible.Invisible(f) {
 			return invisible, fmt.Sprintf("the file has an invisible character (U+%04X) that %s lacks", f, name)
 		}
 		return invisible, fmt.Sprintf("%s has an invisible character (U+%04X) that the file lacks", name, w)
-	case keyboard(file) == keyboard(wanted):
+	case visible.OnKeyboard(file) == visible.OnKeyboard(wanted):
 		return typographic, has(character(f), character(w))
 	case strings.EqualFold(file, wanted):
 		return letterCase, "capital and small letters differ"
@@ -754,7 +754,7 @@ func character(r rune) string {
 	case '\u202f':
 		return "a narrow no-break space (U+202F)"
 	}
-	if isBlank(r) {
+	if visible.Blank(r) {
 		return fmt.Sprintf("a space (U+%04X)", r)
 	}
 	if !visible.Shows(r) || unicode.Is(unicode.Mn, r) {
@@ -766,7 +766,7 @@ func character(r rune) string {
 // spaces returns s with each other space of Unicode as a blank.
 func spaces(s string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && isBlank(r) {
+		if r != '\t' && visible.Blank(r) {
 			return ' '
 		}
 		return r
@@ -781,19 +781,6 @@ func without(s string, drop func(rune) bool) string {
 		}
 		return r
 	}, s)
-}
-
-// keyboard returns s with typographic characters as a keyboard has them.
-func keyboard(s string) string {
-	var b strings.Builder
-	for _, r := range spaces(s) {
-		if plain, ok := typography[r]; ok {
-			b.WriteString(plain)
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // message describes the mismatch in one to three lines.

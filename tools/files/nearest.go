@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"toolhost/agenttool/visible"
 )
 
 // nearestCharacters is how many characters of a string its place in a text is searched by.
@@ -138,10 +140,10 @@ func fold(r rune) rune {
 	if r < utf8.RuneSelf {
 		return foldASCII(r)
 	}
-	if plain, ok := typography[r]; ok {
+	if plain, ok := visible.Keyboard(r); ok {
 		return foldASCII(rune(plain[0]))
 	}
-	if isBlank(r) || isInvisible(r) || unicode.Is(unicode.Mn, r) {
+	if visible.Blank(r) || visible.Invisible(r) || unicode.Is(unicode.Mn, r) {
 		return -1
 	}
 	if r >= 0xac00 && r <= 0xd7a3 { // a syllable of Hangul: its first letter
@@ -171,23 +173,6 @@ func foldASCII(r rune) rune {
 		return '"'
 	}
 	return r
-}
-
-// typography maps characters that word processors write to those of a keyboard.
-var typography = map[rune]string{
-	'‘': "'", '’': "'", '‚': "'", '‛': "'", '′': "'", 'ʼ': "'", '´': "'",
-	'“': `"`, '”': `"`, '„': `"`, '‟': `"`, '″': `"`, '«': `"`, '»': `"`,
-	'‐': "-", '‑': "-", '‒': "-", '–': "-", '—': "-", '―': "-", '−': "-", '…': "...",
-}
-
-// isBlank reports whether r is white space within a line.
-func isBlank(r rune) bool {
-	return r == ' ' || r == '\t' || r >= utf8.RuneSelf && (unicode.Is(unicode.Zs, r) || r == '\u0085' || r == '\u2028' || r == '\u2029')
-}
-
-// isInvisible reports whether r takes no place where it stands.
-func isInvisible(r rune) bool {
-	return r >= utf8.RuneSelf && (unicode.Is(unicode.Cf, r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector))
 }
 
 // bigrams counts the pairs of adjacent bytes of a string, including one that ends with its first byte.

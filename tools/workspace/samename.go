@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
 )
 
 // maxListed is the number of names of one directory that are compared with a missing one.
@@ -145,7 +146,7 @@ type form [SameCase + 1]string
 func looks(name string) form {
 	var f form
 	f[SameForm] = norm.NFC.String(name)
-	f[SameLooks] = plain.Replace(f[SameForm])
+	f[SameLooks] = visible.OnKeyboard(f[SameForm]) // macOS writes a narrow no-break space into the names of screenshots
 	f[SameCase] = strings.ToLower(strings.ToUpper(f[SameLooks]))
 	return f
 }
@@ -163,14 +164,6 @@ func likeness(wanted form, name string) Likeness {
 	}
 	return 0
 }
-
-// plain replaces characters that keyboards do not have by those that look like them. macOS writes a narrow no-break
-// space into the names of screenshots.
-var plain = strings.NewReplacer(
-	"‘", "'", "’", "'", "‛", "'", "′", "'", "ʼ", "'", "“", `"`, "”", `"`, "„", `"`, "″", `"`,
-	"‐", "-", "‑", "-", "‒", "-", "–", "-", "—", "-", "−", "-", "…", "...",
-	"\u00a0", " ", "\u2007", " ", "\u2009", " ", "\u202f", " ", "\u3000", " ", "\u200b", "", "\ufeff", "",
-)
 
 // Lookalike finds an existing name beside a located path that does not exist, which only its bytes tell apart.
 func (w *Workspace) Lookalike(p agenttool.Path) (found SameName, ok bool) {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"toolhost/agenttool/visible"
 )
 
 // Reading is what the writer of a pattern may have meant by it, in RE2's syntax.
@@ -536,9 +538,17 @@ func writeByNumber(b *strings.Builder, s string) {
 	}
 }
 
-// typographic maps quotes to the class of those that are used for them.
-var typographic = map[string]string{
-	`'`: `['’‘]`, `’`: `['’‘]`, `‘`: `['’‘]`, `"`: `["“”„]`, `“`: `["“”„]`, `”`: `["“”„]`, `„`: `["“”„]`,
+// quotesLike returns the class of the quotes that are used for one; "" if text is none.
+func quotesLike(text string) string {
+	r, size := utf8.DecodeRuneInString(text)
+	plain, typographic := visible.Keyboard(r)
+	if !typographic {
+		plain = text
+	}
+	if size != len(text) || plain != "'" && plain != `"` {
+		return ""
+	}
+	return "[" + plain + visible.Typographic(plain) + "]"
 }
 
 // quotes reads straight and curly quotes for each other.
@@ -546,7 +556,7 @@ func quotes(tokens []token) (Reading, bool) {
 	tokens = slices.Clone(tokens)
 	changed := false
 	for i, t := range tokens {
-		if set := typographic[strings.TrimPrefix(t.text, `\`)]; set != "" && (t.kind == plainChar || t.kind == escape) {
+		if set := quotesLike(strings.TrimPrefix(t.text, `\`)); set != "" && (t.kind == plainChar || t.kind == escape) {
 			tokens[i] = token{class, set}
 			changed = true
 		}
