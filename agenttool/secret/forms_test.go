@@ -48,6 +48,24 @@ func TestPasswordForms(t *testing.T) {
 	}
 }
 
+// TestPasswordsOfLetters: in YAML a password may be of small letters alone, which code and translations do not have there.
+func TestPasswordsOfLetters(t *testing.T) {
+	for text, want := range map[string]string{
+		"password: correcthorse": "correcthorse", "db:\n  user: admin\n  password: swordfish\n  port: 5432\n": "swordfish", "DB_HOST: db\nDB_PASSWORD: swordfish\n": "swordfish",
+		"- username: me\n  password: \"swordfish\"\n": "swordfish", "password: swordfish": "", "  username: gebruikersnaam\n  password: wachtwoord": "",
+		"user: string\npassword: string\n": "", "  username: name,\n  password: correcthorse\n}": "", "x = {\n  host: h,\n  password: swordfish\n": "", "  email: E-Mail\n  password: Passwort": "",
+		"if (a) password: correcthorse": "", "user: me\npassword: required": "", "  login: me\nother:\n  password: swordfish": "",
+	} {
+		got := ""
+		for _, s := range All().Find([]byte(text)) {
+			got += text[s.Start:s.End]
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestNoPassword: what only looks like one of these forms holds no secret.
 func TestNoPassword(t *testing.T) {
 	for _, text := range []string{

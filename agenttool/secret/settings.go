@@ -87,10 +87,59 @@ func setting(b []byte, at, n int) (int, int) {
 	case !quoted && !ownLine(b, from, stop):
 		return 0, 0
 	}
-	if Placeholder(v) || !likelySecret(v, strong, quoted) {
+	if Placeholder(v) || !likelySecret(v, strong, quoted) && !(sign == ':' && strong && passwordBesideUser(b, from, v)) {
 		return 0, 0
 	}
 	return start, stop
+}
+
+// passwordBesideUser reports whether a value of small letters alone is a password: it stands in YAML, which has no commas at the ends of its lines,
+// is long or stands beside a name of who or what it opens, and is no word that describes a password.
+func passwordBesideUser(b []byte, from int, v []byte) bool {
+	for _, c := range v {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	if slices.ContainsFunc(describing, func(word string) bool { return bytes.Contains(v, []byte(word)) }) {
+		return false
+	}
+	const lines = 3 // before it, and behind
+	at := bytes.LastIndexByte(b[:from], '\n') + 1
+	indent := b[at:from]
+	if len(bytes.Trim(indent, " ")) > 0 && string(bytes.TrimLeft(indent, " ")) != "- " {
+		return false
+	}
+	above, below := bytes.Split(b[max(0, at-400):at], []byte("\n")), bytes.Split(b[from:min(len(b), from+400)], []byte("\n"))
+	near := slices.Concat(above[max(0, len(above)-1-lines):], below[1:min(len(below), lines+1)])
+	found := len(v) >= longWord
+	for _, line := range near {
+		line = bytes.TrimRight(line, " \r")
+		name, value, isEntry := bytes.Cut(bytes.TrimLeft(line, " -"), []byte(":"))
+		if len(line)-len(bytes.TrimLeft(line, " -")) != len(indent) || len(line) == 0 {
+			continue
+		}
+		if bytes.IndexByte([]byte(",;{("), line[len(line)-1]) >= 0 {
+			return false
+		}
+		lower := strings.ToLower(string(name))
+		found = found || isEntry && len(bytes.TrimSpace(value)) > 0 && slices.ContainsFunc(openedNames, func(end string) bool { return lower == end || strings.HasSuffix(lower, "_"+end) })
+	}
+	return found
+}
+
+// longWord is how many letters a word has that describes no password: it is one.
+const longWord = 12
+
+// openedNames are the names of who or what a password opens, in YAML.
+var openedNames = []string{"user", "username", "login", "host", "hostname", "database", "db", "email", "adapter"}
+
+// describing are parts of words that stand in the place of a password without being one: types, and what it is called in languages of small Latin
+// letters.
+var describing = []string{
+	"pass", "secret", "pwd", "string", "bytes", "text", "null", "none", "true", "false", "requ", "option", "hidden", "crypt", "hash", "valid", "correction", "empty", "value",
+	"input", "field", "type", "bool", "number", "integer", "varchar", "char", "credential", "token", "missing", "undefined", "example", "changeit", "wacht", "jelszo", "parol", "lozinka",
+	"salasana", "adgang", "losenord", "geslo", "heslo", "haslo", "senha", "sifre", "contras", "motde",
 }
 
 // separator returns the end of what separates a name from its value, and its sign; 0 if there is none. A blank alone counts as ' '.
