@@ -31,6 +31,7 @@ type configs struct {
 	files  []configFile // in the order in which they came
 	told   []string     // notes that a result had
 
+	caches   gitCaches
 	cutFiles map[string]*cutFile // files of projects that commands see without the lines that hold secrets, by path
 }
 
@@ -227,6 +228,20 @@ func (c *configs) cuts(m *protect.Map) (all []placement) {
 	return all
 }
 
+// cachesOf are the views of git's configurations in the caches of the home that hold secrets, and those of which none can be made.
+func (c *configs) cachesOf(v *view) (views []placement, masked []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, path := range c.caches.look(v) {
+		if cut := c.cut(path); cut != nil && cut.shown {
+			views = append(views, cut.at)
+		} else {
+			masked = append(masked, path)
+		}
+	}
+	return views, masked
+}
+
 // cut is the view of a file as it is now; nil if it cannot be read.
 func (c *configs) cut(path string) *cutFile {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{
@@ -238,14 +253,14 @@ func (c *configs) cut(path string) *cutFile {
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	var state unix.Stat_t
-	if unix.Fstat(fd, &state) != nil || state.Mode&unix.S_IFMT != unix.S_IFREG || state.Size > maxCut || state.Nlink != 1 {
+	if unix.Fstat(fd, &state) != nil || state.Mode&unix.S_IFMT != unix.S_IFREG || state.Size > secret.MaxCut || state.Nlink != 1 {
 		return nil
 	}
 	state.Atim = unix.Timespec{}
 	if known := c.cutFiles[path]; known != nil && known.state == state {
 		return known
 	}
-	text, err := io.ReadAll(io.LimitReader(f, maxCut))
+	text, err := io.ReadAll(io.LimitReader(f, secret.MaxCut))
 	if err != nil {
 		return nil
 	}
@@ -271,9 +286,6 @@ func (c *configs) cut(path string) *cutFile {
 	c.cutFiles[path] = cut
 	return cut
 }
-
-// maxCut is the size of the longest file that is cut, in bytes.
-const maxCut = 256 << 10
 
 // sources are the files of the session that hold the views, and those of the person that are seen whole.
 func (c *configs) sources() (paths []string) {

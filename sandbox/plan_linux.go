@@ -25,7 +25,10 @@ type plan struct {
 	world   *world     // in which the command lives; nil: in a pid namespace of its own, or none
 	network []string   // variables that lead to the proxy
 	denied  []covering // of programs that rules deny whole
-	starts  *starts    // judges the programs that it starts; nil: nothing does
+
+	masked    []string // configurations in the home's caches of which there is no view
+	masksLike bool     // a file of the workspace is masked by one of its size and time
+	starts    *starts  // judges the programs that it starts; nil: nothing does
 	outerWall
 }
 
@@ -60,6 +63,9 @@ func (p *plan) make() error {
 	}
 	if p.level == Full {
 		views = append(views, p.s.configs.cuts(p.names.granted)...)
+		var caches []placement
+		caches, p.masked = p.s.configs.cachesOf(p.s.view)
+		views = append(views, caches...)
 	}
 	p.layout = newLayout(p.s, p.placements(views), p.opened.loanDirs())
 	p.layout.links = slices.DeleteFunc(slices.Clone(p.layout.links), func(l link) bool { // a directory above it would not be missing any more
@@ -166,7 +172,7 @@ func (p *plan) view() {
 	p.pinHidden()
 	p.protect()
 	p.hideDenied()
-	for _, path := range append(p.s.view.ownDirs(), p.s.view.masked...) {
+	for _, path := range slices.Concat(p.s.view.ownDirs(), p.s.view.masked, p.masked) {
 		if p.layout.visible(path) {
 			p.mask(path)
 		}
@@ -272,7 +278,24 @@ func (p *plan) environ() []string {
 	case p.workspace():
 		temp = d.tmp.path
 	}
-	return setEnv(p.c.Env, slices.Concat(p.network, cacheEnv(caches, &p.s.o, isLayered(p.s, goModules)), goCacheProgram(p.s.view, caches, &p.s.o), p.s.configs.env(p), []string{"TMPDIR=" + temp})...)
+	base := p.c.Env
+	if p.masksLike {
+		base = withGitSetting(base, "core.checkStat", "minimal") // the mask is another file
+	}
+	return setEnv(base, slices.Concat(p.network, cacheEnv(caches, &p.s.o, isLayered(p.s, goModules)), goCacheProgram(p.s.view, caches, &p.s.o), p.s.configs.env(p), []string{"TMPDIR=" + temp})...)
+}
+
+// withGitSetting returns variables that add a setting of git to those that env brings.
+func withGitSetting(env []string, key, value string) []string {
+	const count = "GIT_CONFIG_COUNT="
+	n := 0
+	for _, entry := range env {
+		if text, found := strings.CutPrefix(entry, count); found {
+			n, _ = strconv.Atoi(text)
+		}
+	}
+	at := strconv.Itoa(n)
+	return setEnv(env, count+strconv.Itoa(n+1), "GIT_CONFIG_KEY_"+at+"="+key, "GIT_CONFIG_VALUE_"+at+"="+value)
 }
 
 // filter adds the system call filter. The supervisor sees the writes of a command, if the level has one.

@@ -79,7 +79,7 @@ func (p *plan) protect() {
 		}
 	}
 	for _, e := range p.secrets() {
-		p.mask(e.Path)
+		p.cover(p.s.maskOf(e))
 	}
 	for _, e := range m.Secrets {
 		for _, id := range p.s.view.shown { // in a directory that is closed anyway
@@ -93,10 +93,21 @@ func (p *plan) protect() {
 	}
 }
 
+// maskOf is what covers a secret. git, which looks at files of the workspace by their size and time, takes one there for unchanged.
+func (s *Session) maskOf(e protect.Entry) covering {
+	if e.Kind == protect.File && s.view.inRoot(e.Path) {
+		return covering{e.Path, enter.MaskAs}
+	}
+	return covering{e.Path, enter.Mask}
+}
+
 // mask covers what must not be read or used.
-func (p *plan) mask(path string) {
-	inside := slices.ContainsFunc(p.writes, func(dir string) bool { return agenttool.Within(dir, path) })
-	p.Add(enter.Mask, path, map[bool]string{false: "fixed"}[inside && p.workspace()])
+func (p *plan) mask(path string) { p.cover(covering{path, enter.Mask}) }
+
+func (p *plan) cover(c covering) {
+	inside := slices.ContainsFunc(p.writes, func(dir string) bool { return agenttool.Within(dir, c.path) })
+	p.masksLike = p.masksLike || c.op == enter.MaskAs
+	p.Add(c.op, c.path, map[bool]string{false: "fixed"}[inside && p.workspace()])
 }
 
 // maxGaps bounds the uncovered places that a result lists.

@@ -32,7 +32,7 @@ type processWatch struct {
 func (w *watch) add(p *Process, n names, secrets []protect.Entry, others []covering) (leave func()) {
 	covered := slices.Clone(others)
 	for _, e := range secrets {
-		covered = append(covered, covering{e.Path, enter.Mask})
+		covered = append(covered, p.session.maskOf(e))
 	}
 	if p.judge != nil {
 		for _, e := range n.granted.Sealed {

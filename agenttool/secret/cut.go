@@ -5,6 +5,9 @@ import (
 	"slices"
 )
 
+// MaxCut is the size of the longest file that is cut, in bytes.
+const MaxCut = 256 << 10
+
 // Cut returns a text of lines without its secrets: addresses without their logins, and without the lines that hold another secret. ok is false
 // if a secret is left, or there is none.
 func Cut(text []byte) (cut []byte, ok bool) {

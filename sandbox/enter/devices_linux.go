@@ -9,6 +9,7 @@ import (
 const (
 	emptyFile = "/dev/.nothing" // of mode 0, as is the next
 	emptyDir  = "/dev/.empty"
+	likesDir  = "/dev/.masks" // where a helper has files in memory that look like those that they mask
 )
 
 // devices mounts a /dev with the devices that every program expects, and with empty directories for the session's mounts. Every helper
@@ -74,8 +75,10 @@ func furnish() syscall.Errno {
 			return errno
 		}
 	}
-	if err := syscall.Mkdir(emptyDir, 0); err != nil {
-		return err.(syscall.Errno)
+	for _, dir := range []string{emptyDir, likesDir} {
+		if err := syscall.Mkdir(dir, 0); err != nil {
+			return err.(syscall.Errno)
+		}
 	}
 	for _, path := range []string{emptyFile, emptyDir} { // their names have to stay: the kernel mounts nothing that was removed
 		errno := covered(path, func(at int) syscall.Errno {

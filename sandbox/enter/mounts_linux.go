@@ -1,14 +1,18 @@
 package enter
 
 import (
+	"runtime"
 	"strconv"
 	"syscall"
+	"unsafe"
 )
 
 // view builds what the command sees of the file system.
 type view struct {
 	held    map[string]int // trees by their original path
 	nothing [2]int         // descriptors of emptyFile and emptyDir, as soon as they are needed; 0 is none
+	likes   int            // a descriptor of the file system at likesDir, likewise
+	liked   int            // how many files are in it
 	proc    int            // a descriptor of a writable /proc that has no name; 0 is none
 	lent    map[string]lent
 }
@@ -41,8 +45,8 @@ func (v *view) step(s Step) (errno syscall.Errno, ok bool) {
 		return covered(s.Args[0], func(at int) syscall.Errno { return cover(at, 0) }), true
 	case Seal:
 		return covered(s.Args[0], func(at int) syscall.Errno { return cover(at, attrReadOnly) }), true
-	case Mask:
-		errno := covered(s.Args[0], v.mask)
+	case Mask, MaskAs:
+		errno := covered(s.Args[0], func(at int) syscall.Errno { return v.mask(at, s.Op == MaskAs) })
 		if errno == syscall.EACCES && s.Args[1] != "" {
 			errno = 0 // a path that the command cannot reach, and cannot make reachable, needs no mask
 		}
@@ -235,11 +239,18 @@ func cover(at int, attrs uint64) syscall.Errno {
 	return attach(tree, at)
 }
 
-// mask covers a directory by an empty one, and any other entry by an empty file; neither can be opened.
-func (v *view) mask(at int) syscall.Errno {
+// mask covers a directory by an empty one, and any other entry by an empty file; neither can be opened. alike has a regular file keep its size
+// and its time.
+func (v *view) mask(at int, alike bool) syscall.Errno {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(at, &st); err != nil {
 		return syscall.EIO
+	}
+	if alike && st.Mode&syscall.S_IFMT == syscall.S_IFREG && v.liked < maxLikes {
+		if tree, errno := v.like(&st); errno == 0 {
+			defer syscall.Close(tree)
+			return attach(tree, at)
+		}
 	}
 	kind := 0
 	if st.Mode&syscall.S_IFMT == syscall.S_IFDIR {
@@ -258,6 +269,53 @@ func (v *view) mask(at int) syscall.Errno {
 	}
 	defer syscall.Close(tree)
 	return attach(tree, at)
+}
+
+// maxLikes bounds the files that look like others.
+const maxLikes = 500
+
+// like returns a detached mount of a new file that cannot be opened, with the size and the time of another one.
+func (v *view) like(st *syscall.Stat_t) (tree int, errno syscall.Errno) {
+	if v.likes == 0 {
+		fd, errno := newMount("tmpfs", "mode=0700", attrReadOnly|attrNoSuid|attrNoDev|attrNoExec)
+		if errno != 0 {
+			return -1, errno
+		}
+		if errno := covered(likesDir, func(at int) syscall.Errno { return attach(fd, at) }); errno != 0 { // the kernel clones nothing that is not there
+			syscall.Close(fd)
+			return -1, errno
+		}
+		v.likes = fd
+	}
+	if errno := changeAttr(v.likes, 0, attrReadOnly, 0); errno != 0 {
+		return -1, errno
+	}
+	defer setAttr(v.likes, attrReadOnly, 0)
+	v.liked++
+	name := strconv.Itoa(v.liked)
+	file, err := syscall.Openat(v.likes, name, syscall.O_CREAT|syscall.O_EXCL|syscall.O_WRONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err.(syscall.Errno)
+	}
+	defer syscall.Close(file)
+	if err := syscall.Ftruncate(file, st.Size); err != nil {
+		return -1, err.(syscall.Errno)
+	}
+	times := [2]syscall.Timespec{st.Mtim, st.Mtim}
+	_, _, errno = syscall.Syscall6(syscall.SYS_UTIMENSAT, uintptr(file), 0, uintptr(unsafe.Pointer(&times)), 0, 0, 0)
+	runtime.KeepAlive(&times)
+	if errno != 0 {
+		return -1, errno
+	}
+	place, err := syscall.Openat(v.likes, name, oPath|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return -1, err.(syscall.Errno)
+	}
+	defer syscall.Close(place)
+	if tree, errno = cloneTree(place); errno == 0 {
+		errno = setAttr(tree, attrReadOnly|attrNoSuid|attrNoDev|attrNoExec, 0)
+	}
+	return tree, errno
 }
 
 // mountProc mounts a view of the sandbox's own processes. It is read-only: files below /proc/sys belong to the host's root, and

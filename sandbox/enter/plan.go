@@ -33,6 +33,7 @@ const (
 	Pin        Op = "pin"        // path: neither rename nor remove the directory
 	Seal       Op = "seal"       // path: neither write nor rename nor remove what is there
 	Mask       Op = "mask"       // path, "fixed" or "": the entry there cannot be read; fixed: the command cannot make it reachable
+	MaskAs     Op = "mask-as"    // the same for a file: it keeps its size and its time, so that git takes it for unchanged
 	Open       Op = "open"       // path: the mounts at and below it can be written again
 	Lend       Op = "lend"       // path, dev, ino: keep the tree at path as it is now: names will be made in it
 	LendUp     Op = "lend-up"    // mount the lent trees where Memory covers them
