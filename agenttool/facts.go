@@ -92,6 +92,9 @@ type Facts struct {
 	// project, which a build or a test runs, does not count. Empty: all that the input itself names is in Mentions.
 	MayRun string `json:"may_run,omitempty"`
 
+	// Unwalked says why it is not known which secrets git prints out of the objects of a repository. "": it is.
+	Unwalked string `json:"-"`
+
 	Locks    []Lock   `json:"resource_locks,omitempty"`
 	Reasons  []Reason `json:"reasons,omitempty"`
 	Inferred []string `json:"inferred_facts,omitempty"` // the facts above that were derived, not declared

@@ -105,6 +105,13 @@ func (p Policy) verdict(r Request) verdict {
 	if asked, ok := p.set.forbidden(agenttool.Ask, r, nil); ok {
 		return p.byRule(agenttool.Ask, asked)
 	}
+	if f.Unwalked != "" {
+		v := because(agenttool.Ask, kindSafety, f.Unwalked+", so that it may print secrets")
+		if !p.Mode.Asks() {
+			v.behavior, v.why = agenttool.Deny, v.why+", and mode "+string(p.Mode)+" denies what would ask"
+		}
+		return v
+	}
 	if f.OwnJobs == agenttool.Yes {
 		return because(agenttool.Allow, kindMode, "it acts on nothing but this session's own jobs")
 	}
@@ -230,14 +237,14 @@ func (p Policy) unsure(f finding) verdict {
 	return v
 }
 
-// secret returns the first secret whose content the call reads. What commands of the sandbox see without its secrets is none.
+// secret returns the first secret whose content the call reads. What tools and commands of the sandbox see without its secrets is none.
 func (p Policy) secret(r Request) (string, bool) {
 	if p.Secret == nil {
 		return "", false
 	}
 	for _, path := range r.Facts.Reads {
 		spelled := filepath.Clean(path.Absolute)
-		if r.RunsCode && p.Confines && p.Cut != nil && path.Resolved == spelled && p.Cut(spelled) {
+		if (p.Confines || !r.RunsCode) && p.Cut != nil && path.Resolved == spelled && p.Cut(spelled) {
 			continue
 		}
 		if !path.Names && (p.Secret(spelled) || path.Resolved != spelled && p.Secret(path.Resolved)) {

@@ -201,6 +201,7 @@ func (s *Session) Holds(program string, env []string) bool {
 func (p *plan) findDenied() {
 	denied := p.c.Profile.Denied
 	if denied.Denies == nil {
+		p.judgeStarts(nil, true)
 		return
 	}
 	inside := func(path string) bool { return p.s.view.inRoot(path) || inAny(paths(p.opened.write), path) }

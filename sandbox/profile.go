@@ -38,6 +38,10 @@ type Profile struct {
 
 	Denied Denied // programs that rules keep this command from running
 
+	// Git says why a git that the command starts, itself or by any other program, is refused. It is asked before git begins, and with what the
+	// kernel took, and may take seconds. It counts where [Session.JudgesStarts]. nil: no git is refused.
+	Git func(GitStart) (why string, refused bool)
+
 	// Elsewhere shows a ReadOnly command what a Workspace command sees, for one that reads more than its decision could name.
 	Elsewhere bool
 
@@ -47,6 +51,13 @@ type Profile struct {
 	// Observes shows a ReadOnly command the processes and the sockets of the session. It connects to none and signals nobody. It counts at level
 	// Full only, and not beside Loopback.
 	Observes bool
+}
+
+// GitStart is git as a process starts it.
+type GitStart struct {
+	Argv    []string // the name of git or of a program of it first: git, /usr/lib/git-core/git-show
+	Dir     string   // where it starts, as the process sees it
+	Environ []string // the variables that it gets whose names begin with GIT_
 }
 
 // confined reports whether there is a sandbox.

@@ -35,6 +35,7 @@ const (
 	NoNetwork     Wall = "network"        // there is no network
 	Bound         Wall = "bound"          // a bound on processes, memory or scratch
 	DeniedCommand Wall = "denied_command" // starting a program that a rule denies
+	History       Wall = "history"        // printing a secret that git holds as an object
 	Loss          Wall = "loss"           // changing a file of which no copy could be kept
 )
 
@@ -109,6 +110,8 @@ func (v Violation) String() string {
 		fmt.Fprintf(&b, "the sandbox ended the command: %s", v.Detail)
 	case DeniedCommand:
 		fmt.Fprintf(&b, "the sandbox kept the command from running %s, which is denied by %s", what, v.Rule)
+	case History:
+		fmt.Fprintf(&b, "the sandbox kept the command from running %s: %s", what, v.Rule)
 	case Loss:
 		fmt.Fprintf(&b, "the sandbox kept the command from changing or removing %s, which would be lost: %s", what, v.Detail)
 	case NoNetwork:

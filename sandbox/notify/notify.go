@@ -143,6 +143,9 @@ type Start struct {
 	Dev, Ino uint64   // of the file; 0: not known
 	Began    bool     // it has begun: all of this is what the kernel took
 
+	// Environ returns the variables that the program gets whose names have a prefix. It is to be called before the judge returns.
+	Environ func(prefix string) []string
+
 	// Scripts is where in the arguments the script stands that was started, if the program is its interpreter; words before it may name further
 	// scripts. 0: there is none.
 	Scripts int

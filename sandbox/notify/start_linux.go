@@ -95,7 +95,8 @@ func (r *request) starting() (Start, unix.Errno) {
 	if r.call.name == "execveat" {
 		argv = 2
 	}
-	s.Argv = r.words(r.arg(argv))
+	s.Argv = r.words(r.arg(argv), maxWords, "")
+	s.Environ = func(prefix string) []string { return r.words(r.arg(argv+1), maxVariables, prefix) }
 	t, _, err := r.resolve(r.operands[0], name)
 	fd := -1
 	if t != nil {
@@ -120,9 +121,12 @@ func (r *request) starting() (Start, unix.Errno) {
 	return s, 0
 }
 
-// words reads the arguments of a program: the first ones, and nothing of those that are too long.
-func (r *request) words(address uint64) (words []string) {
-	for ; address != 0 && len(words) < maxWords; address += 8 {
+// maxVariables is how many variables of a call are read.
+const maxVariables = 4096
+
+// words reads the arguments or the variables of a program that begin with a prefix: among the first ones, and nothing of those that are too long.
+func (r *request) words(address uint64, most int, prefix string) (words []string) {
+	for n := 0; address != 0 && n < most; address, n = address+8, n+1 {
 		var pointer [8]byte
 		if _, err := r.from.read(pointer[:], address); err != nil {
 			break
@@ -135,7 +139,9 @@ func (r *request) words(address uint64) (words []string) {
 		if err != nil && err != unix.ENAMETOOLONG {
 			break
 		}
-		words = append(words, word)
+		if strings.HasPrefix(word, prefix) {
+			words = append(words, word)
+		}
 	}
 	return words
 }
@@ -200,7 +206,14 @@ func waitFor(task, process int) (pid int, status unix.WaitStatus, err error) {
 // begun reads what has begun in a process that stands at the first instruction of its new program.
 func begun(pid int) (Start, error) {
 	dir := "/proc/" + strconv.Itoa(pid)
-	s := Start{PID: pid, Began: true}
+	s := Start{PID: pid, Began: true, Environ: func(prefix string) []string {
+		text, err := os.ReadFile(dir + "/environ")
+		if err != nil {
+			return nil
+		}
+		all := strings.Split(string(text), "\x00")
+		return slices.DeleteFunc(all, func(entry string) bool { return entry == "" || !strings.HasPrefix(entry, prefix) })
+	}}
 	var st unix.Stat_t
 	if err := unix.Stat(dir+"/exe", &st); err != nil {
 		return s, err

@@ -110,6 +110,9 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	profile := c.profile()
+	profile.Git = c.gitJudge(profile)
+	c.environment = env
 	excerpt, lines := c.room.Page(textBytes, 0)
 	var keeps sandbox.Keeper
 	if c.kept = c.tool.o.Keep.Call(string(r.Invocation())); c.kept != nil {
@@ -121,7 +124,7 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 		Stdin: c.stdin(), Size: pty.Winsize{Cols: c.input.Columns, Rows: c.input.Rows}, Note: c.moves(),
 		Excerpt: excerpt, Lines: lines,
 		Command: sandbox.Command{
-			Path: bash, Args: c.argv(), Script: c.script(), Env: env, Dir: c.dir(), At: dir.File(), Profile: c.profile(),
+			Path: bash, Args: c.argv(), Script: c.script(), Env: env, Dir: c.dir(), At: dir.File(), Profile: profile,
 			Keeps: keeps, MayLose: c.mayLose,
 		},
 	})

@@ -5,14 +5,18 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha1"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -20,8 +24,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/count"
+	"toolhost/sandbox"
 	"toolhost/tools/gitindex"
 	"toolhost/tools/neutral"
+	"toolhost/tools/workspace"
 )
 
 // histories are the secrets that repositories hold as objects, by git directory. The zero value knows none.
@@ -30,51 +37,94 @@ type histories struct {
 	known map[string]*history
 }
 
-// history is what one repository holds in one state of it.
+// history is what one repository holds, as far as its commits have been looked through. Each commit is looked at once.
 type history struct {
-	state   []unix.Stat_t       // of the files that change when objects become reachable
-	tips    []string            // what was looked through
-	objects map[string][]string // names of objects of secrets, by their paths in the work tree
+	state   []unix.Stat_t       // of the files that change when objects become reachable, when the commits were listed
+	tips    map[string]bool     // the objects at references of which all commits have been listed
+	pending []string            // commits that are not looked through yet, new ones first
+	objects map[string][]string // names of objects of secrets, by their paths in the work tree; it is never changed, but replaced
+	blobs   int                 // that were looked into
+	glanced bool                // a look of [glanceTime] was made since the state was this
+	problem string              // why the last look could not go on
 }
 
-// Bounds of a look through a repository.
+// held are the secrets that a repository is known to hold.
+type held struct {
+	objects map[string][]string // names of objects, by paths in the work tree
+	unknown string              // why there may be more; "" if there are none
+}
+
+// none reports whether the repository holds no secret.
+func (h held) none() bool { return len(h.objects) == 0 && h.unknown == "" }
+
+// ids returns the names of all objects.
+func (h held) ids() (ids []string) {
+	for _, of := range h.objects {
+		ids = append(ids, of...)
+	}
+	return ids
+}
+
+// Bounds of a look through a repository. What one look does not reach, the next one does.
 const (
-	historyTime   = 5 * time.Second
-	historyBlobs  = 500      // objects that are looked into
-	historyOutput = 64 << 20 // bytes of names
+	historyTime   = 5 * time.Second       // of a look for a reader of the history
+	startTime     = 2 * time.Second       // of one while a process waits that starts git
+	glanceTime    = 40 * time.Millisecond // of one before a command starts
+	historyBlobs  = 5000                  // objects that are looked into; more are secrets by their paths
+	historyChunk  = 400                   // commits
+	historyOutput = 256 << 20             // bytes of names
 )
 
 // printing are the commands of git that print contents of objects. Those that print changes are true: by default or with an option.
 var printing = map[string]bool{
-	"show": true, "diff": true, "log": true, "whatchanged": true, "stash": true, "diff-tree": true, "diff-index": true, "diff-files": true, "format-patch": true,
-	"reflog": true, "range-diff": false, "cat-file": false, "unpack-file": false, "grep": false, "blame": false, "annotate": false, "archive": false, "config": false, "fast-export": false, "rev-list": false,
+	"show": true, "diff": true, "log": true, "reflog": true, "whatchanged": true, "stash": true, "diff-tree": true, "diff-index": true, "diff-files": true, "format-patch": true,
+	"range-diff": false, "cat-file": false, "grep": false, "blame": false, "annotate": false, "archive": false, "config": false, "fast-export": false, "rev-list": false,
+	"difftool": true, "unpack-file": false, "upload-archive": false, "checkout-index": false, "fast-import": false, "mktree": false, "update-index": false,
 }
 
+// takesContents reports whether a command of git can print contents of objects, or give them other names, or put them elsewhere.
+func takesContents(verb string) bool {
+	_, prints := printing[verb]
+	return prints || slices.Contains(placing, verb)
+}
+
+// placing are the commands of git that put files of objects in a directory: it may lie where no file is a secret.
+var placing = []string{"clone", "worktree", "checkout", "switch", "restore", "reset", "read-tree", "checkout-index"}
+
 // refineHistory adds the secrets that git would print out of its objects to the files that the command reads, and reports whether there are any.
+// Where git is judged when it starts, that is left to the judge for a command that may change the repository before.
 func (c *call) refineHistory(ctx context.Context) (changed bool) {
+	later := c.facts.ReadOnly != agenttool.Yes && len(c.facts.Parts) > 1 && c.judgesStarts()
 	for i := range c.facts.Parts {
 		part := &c.facts.Parts[i]
 		verb, args := gitWords(part.Argv)
-		if _, prints := printing[verb]; !prints {
+		if !takesContents(verb) {
 			continue
 		}
 		for _, run := range c.gitRuns(verb, part.Argv) {
 			dir := filepath.Clean(run.Dir)
 			git, found := findGit(dir)
-			top, named := c.topOf(dir, git), []string(nil)
+			top := topOf(dir, git)
 			if run.GitDir != "" {
 				git, found = filepath.Clean(run.GitDir), true
-				top, named = dir, []string{"GIT_DIR=" + git, "GIT_WORK_TREE=" + dir}
+				top = dir
 			}
 			if !found {
 				continue
 			}
-			reader := gitReader{c.tool, dir, top, git, named}
-			held := c.tool.histories.of(ctx, reader)
-			if len(held) == 0 {
+			reader := gitReader{tool: c.tool, dir: dir, top: top, git: git}
+			held := c.tool.histories.of(ctx, reader, historyTime)
+			if held.none() {
 				continue
 			}
-			for _, name := range reader.prints(ctx, verb, args, part.Exact, held) {
+			p := reader.prints(ctx, gitCommand{verb: verb, args: args, exact: part.Exact}, held)
+			if p.unknown != "" && (held.unknown != "" || !c.judgesStarts()) {
+				c.facts.Unwalked = p.unknown
+			}
+			if later {
+				continue
+			}
+			for _, name := range p.names {
 				at := filepath.Join(reader.top, name)
 				c.addRead(agenttool.Path{Spelling: name, Absolute: at, Resolved: at, Stored: true, By: i + 1})
 				changed = true
@@ -99,29 +149,16 @@ func (c *call) gitRuns(verb string, argv []string) (runs []agenttool.GitRun) {
 	if len(runs) > 0 {
 		return runs
 	}
-	run := agenttool.GitRun{Dir: c.facts.Dir.Absolute, Verb: verb}
-	in := func(dir, path string) string {
-		if filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(dir, path)
+	run := startOf(sandbox.GitStart{Argv: argv, Dir: c.facts.Dir.Absolute}, nil)
+	at := agenttool.GitRun{Dir: run.dir, Verb: verb}
+	if run.gitDir != "" {
+		at.GitDir = absolute(run.dir, run.gitDir)
 	}
-	for i, word := range argv[:slices.Index(argv, verb)] {
-		value, joined := strings.CutPrefix(word, "--git-dir=")
-		switch {
-		case word == "-C":
-			run.Dir = in(run.Dir, argv[i+1])
-		case word == "--git-dir":
-			run.GitDir = in(run.Dir, argv[i+1])
-		case joined:
-			run.GitDir = in(run.Dir, value)
-		}
-	}
-	return []agenttool.GitRun{run}
+	return []agenttool.GitRun{at}
 }
 
 // topOf is the top of the work tree of a directory.
-func (c *call) topOf(dir, git string) string {
+func topOf(dir, git string) string {
 	for at := dir; at != "/"; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at
@@ -146,75 +183,167 @@ func gitWords(argv []string) (verb string, args []string) {
 	return "", nil
 }
 
-// of returns the secrets that a repository holds.
-func (h *histories) of(ctx context.Context, r gitReader) map[string][]string {
+// of returns the secrets that a repository holds, after a look of limited time if there is anything new.
+func (h *histories) of(ctx context.Context, r gitReader, patience time.Duration) held {
 	secrets, err := r.tool.w.Secrets()
 	if err != nil {
-		return nil // no file is read then
+		return held{unknown: "it is not known which files are secrets"} // and no file is read
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	state := r.state()
 	known := h.known[r.git]
-	if known != nil && slices.Equal(known.state, state) {
-		return known.objects
+	if known == nil {
+		known = &history{tips: map[string]bool{}}
+		if h.known == nil || len(h.known) > 64 {
+			h.known = map[string]*history{}
+		}
+		h.known[r.git] = known
 	}
-	ctx, cancel := context.WithTimeout(ctx, historyTime)
+	state := r.state()
+	current := known.state != nil && slices.Equal(known.state, state)
+	if current && len(known.pending) == 0 || patience == glanceTime && current && known.glanced {
+		return known.held(r)
+	}
+	known.glanced = true
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	next := &history{state: state, objects: map[string][]string{}}
-	var before []string
-	if known != nil {
-		before = known.tips
-		for name, objects := range known.objects {
-			next.objects[name] = slices.Clone(objects)
+	if err = known.look(ctx, r, secrets, state, current); err != nil {
+		known.problem = err.Error()
+		if ctx.Err() != nil {
+			known.problem = "it is long"
 		}
 	}
-	next.tips, _ = r.lines(ctx, "rev-parse", "--all", "HEAD")
-	query := []string{"rev-list", "--objects", "--all", "--reflog", "--ignore-missing"}
-	for _, tip := range before {
-		if isCommit(tip) {
-			query = append(query, "^"+tip)
-		}
-	}
-	blobs := 0
-	look := func(id, name string) {
-		file := filepath.Join(r.top, name)
-		if !secrets.Names(file) || slices.Contains(next.objects[name], id) {
-			return
-		}
-		if blobs++; blobs > historyBlobs || secrets.Holds(file, r.head(ctx, id)) {
-			next.objects[name] = append(next.objects[name], id)
-		}
-	}
-	err = r.each(ctx, query, func(line string) {
-		if id, name, named := strings.Cut(line, " "); named && name != "" {
-			look(id, name)
-		}
-	})
-	_ = readIndexObjects(r.git, func(id, name string) { look(id, name) })
-	if err != nil {
-		next.tips = nil // the next look begins anew
-	}
-	if h.known == nil || len(h.known) > 64 {
-		h.known = map[string]*history{}
-	}
-	h.known[r.git] = next
-	return next.objects
+	return known.held(r)
 }
 
-// readIndexObjects calls see for each file in the index of a git directory, without the names of its objects, which it takes from git.
+func (h *history) held(r gitReader) held {
+	switch {
+	case h.state == nil:
+		return held{h.objects, "the history of " + r.git + " is not looked through: " + h.problem}
+	case len(h.pending) > 0:
+		return held{h.objects, fmt.Sprintf("the history of %s is not looked through yet, %s to go: %s", r.git, count.Grouped(len(h.pending), "commit", "commits"), h.problem)}
+	}
+	return held{objects: h.objects}
+}
+
+// look lists the commits that are new, and looks through those that nobody has looked through, until all are done or ctx is over.
+func (h *history) look(ctx context.Context, r gitReader, secrets workspace.Secrets, state []unix.Stat_t, listed bool) error {
+	next := map[string][]string{}
+	for name, objects := range h.objects {
+		next[name] = slices.Clip(objects)
+	}
+	defer func() { h.objects = next }()
+	named := map[string][]string{} // the paths of objects that may be secrets
+	note := func(id, name string) {
+		if id != "" && secrets.Names(r.file(name)) && !slices.Contains(next[name], id) && !slices.Contains(named[id], name) {
+			named[id] = append(named[id], name)
+		}
+	}
+	settle := func() error {
+		defer clear(named)
+		return r.contents(ctx, slices.Collect(maps.Keys(named)), func(id string, text []byte) {
+			h.blobs++
+			for _, name := range named[id] {
+				if h.blobs > historyBlobs || secrets.Holds(r.file(name), text) {
+					next[name] = append(next[name], id)
+				}
+			}
+		})
+	}
+	if !listed {
+		h.state = nil
+		if err := h.list(ctx, r, note); err != nil {
+			return err
+		}
+		if err := readIndexObjects(r.git, note); err != nil {
+			return err
+		}
+		if err := settle(); err != nil {
+			return err
+		}
+		h.state = state
+	}
+	for len(h.pending) > 0 {
+		chunk := h.pending[:min(historyChunk, len(h.pending))]
+		if err := r.changes(ctx, []string{"diff-tree", "--stdin", "-r", "-c", "--root", "--no-commit-id"}, chunk, func(c change) { note(c.id, c.name) }); err != nil {
+			return err
+		}
+		if err := settle(); err != nil {
+			return err
+		}
+		h.pending = h.pending[len(chunk):]
+	}
+	return nil
+}
+
+// list puts the commits that are reachable, and have not been listed, before those that are to be looked through.
+func (h *history) list(ctx context.Context, r gitReader, note func(id, name string)) error {
+	query, tips := []string(nil), []string(nil)
+	add := func(id string) {
+		if isCommit(id) && !h.tips[id] {
+			query, tips = append(query, id), append(tips, id)
+		}
+	}
+	var trees []string
+	err := r.each(ctx, nil, []string{"for-each-ref", "--format=%(objectname) %(objecttype) %(*objecttype)"}, func(line string) {
+		id, kind, _ := strings.Cut(line, " ")
+		if add(id); strings.Contains(kind, "tree") {
+			trees = append(trees, id)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"HEAD", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD"} {
+		for line := range strings.Lines(pointedText(filepath.Join(r.git, name))) {
+			id, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			add(id)
+		}
+	}
+	for id := range h.tips {
+		query = append(query, "^"+id)
+	}
+	for _, tree := range trees {
+		if err := r.each(ctx, nil, []string{"ls-tree", "-r", "-z", tree}, func(line string) {
+			for entry := range strings.SplitSeq(line, "\x00") {
+				if words, name, found := strings.Cut(entry, "\t"); found {
+					note(words[strings.LastIndexByte(words, ' ')+1:], name)
+				}
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	var commits []string
+	if err := r.each(ctx, query, []string{"rev-list", "--all", "--reflog", "--ignore-missing", "--stdin"}, func(line string) {
+		if isCommit(line) {
+			commits = append(commits, line)
+		}
+	}); err != nil {
+		return err
+	}
+	h.pending = append(commits, h.pending...)
+	for _, tip := range tips {
+		h.tips[tip] = true
+	}
+	return nil
+}
+
+// readIndexObjects calls see for each file in the index of a git directory.
 func readIndexObjects(git string, see func(id, name string)) error {
-	if !readIndex(git, func(e gitindex.Entry) bool { see(":0:"+string(e.Path), string(e.Path)); return true }) {
-		return errStopped
+	if !readIndex(git, func(e gitindex.Entry) bool { see(hex.EncodeToString(e.Object), string(e.Path)); return true }) {
+		return errors.New("its index cannot be read")
 	}
 	return nil
 }
 
 // gitReader runs git for its own questions, with nothing of the repository's configuration that runs a program, and no network.
 type gitReader struct {
-	tool          *tool
-	dir, top, git string
-	named         []string // the variables that name the repository; none: git searches for it from dir upward
+	tool *tool
+	dir  string // where git runs
+	top  string // of the work tree; "" for none
+	git  string
+	env  []string // further variables
 }
 
 // state are the files that change when other objects become reachable.
@@ -233,16 +362,47 @@ func (r gitReader) state() (state []unix.Stat_t) {
 func (r gitReader) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, r.tool.system("git"), append([]string{"--no-pager", "--no-replace-objects"}, args...)...)
 	cmd.Dir = r.dir
-	cmd.Env = slices.Concat(neutral.Environ(neutral.Fixed()), neutral.Closed(), []string{"PATH=" + defaultPath, "HOME=/nonexistent", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0"}, r.named)
+	cmd.Env = slices.Concat(neutral.Environ(neutral.Fixed()), neutral.Closed(), []string{"PATH=" + defaultPath, "HOME=/nonexistent", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_DIR=" + r.git}, r.env)
+	if r.top != "" {
+		cmd.Env = append(cmd.Env, "GIT_WORK_TREE="+r.top)
+	}
 	return cmd
 }
 
-// each calls see for each line that git prints.
-func (r gitReader) each(ctx context.Context, args []string, see func(line string)) error {
+// file is the path by which a secret in the work tree is known. A repository in the session's /tmp is taken as if it were in the workspace.
+func (r gitReader) file(name string) string {
+	top := r.top
+	if s := r.tool.o.Sandbox; s != nil && (top == "" || inScratch(s, top)) {
+		top = r.tool.w.Roots()[0]
+	}
+	return filepath.Join(top, name)
+}
+
+func inScratch(s *sandbox.Session, path string) bool {
+	return slices.ContainsFunc([]string{s.Scratch(), s.VarScratch()}, func(dir string) bool { return dir != "" && agenttool.Within(dir, path) })
+}
+
+// each calls see for each line that git prints, when it reads the lines of input.
+func (r gitReader) each(ctx context.Context, input, args []string, see func(line string)) error {
+	return r.read(ctx, input, args, func(out io.Reader) error {
+		lines := bufio.NewScanner(io.LimitReader(out, historyOutput))
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			see(lines.Text())
+		}
+		return lines.Err()
+	})
+}
+
+// read has git read the lines of input, and do read what it prints.
+func (r gitReader) read(ctx context.Context, input, args []string, read func(io.Reader) error) error {
 	if r.tool.system("git") == "" {
 		return exec.ErrNotFound
 	}
 	cmd := r.command(ctx, args...)
+	if len(input) > 0 {
+		cmd.Stdin = strings.NewReader(strings.Join(input, "\n") + "\n")
+	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return err
@@ -250,48 +410,160 @@ func (r gitReader) each(ctx context.Context, args []string, see func(line string
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	lines := bufio.NewScanner(io.LimitReader(out, historyOutput))
-	lines.Buffer(nil, 64<<10)
-	for lines.Scan() {
-		see(lines.Text())
-	}
+	err = read(out)
 	_, _ = io.Copy(io.Discard, out)
-	return cmd.Wait()
+	if ended := cmd.Wait(); ended != nil {
+		err = fmt.Errorf("git %s: %w", args[0], ended)
+	}
+	return err
 }
 
-func (r gitReader) lines(ctx context.Context, args ...string) (all []string, err error) {
-	err = r.each(ctx, args, func(line string) { all = append(all, line) })
-	return all, err
+// change is an entry of a change that git names.
+type change struct {
+	name    string
+	id, old string // of the objects, "" where there is none, or where it is a file of the work tree
 }
 
-// head is the beginning of an object.
-func (r gitReader) head(ctx context.Context, id string) []byte {
-	cmd := r.command(ctx, "cat-file", "blob", id)
-	var text bytes.Buffer
-	cmd.Stdout = &text
-	if cmd.Run() != nil {
+// changes calls see for each entry that a command of git names in its raw format.
+func (r gitReader) changes(ctx context.Context, args, input []string, see func(change)) error {
+	const none = "0000000000000000000000000000000000000000000000000000000000000000"
+	args = slices.Insert(slices.Clone(args), 1, "--raw", "-z", "--no-abbrev", "--no-renames", "--ignore-submodules")
+	return r.read(ctx, input, args, func(out io.Reader) error {
+		in := bufio.NewReader(io.LimitReader(out, historyOutput))
+		for {
+			words, err := in.ReadString(0)
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			words = strings.TrimRight(words[strings.LastIndexByte(words, '\n')+1:], "\x00")
+			fields := strings.Fields(strings.TrimLeft(words, ":"))
+			olds := len(words) - len(strings.TrimLeft(words, ":"))
+			if olds == 0 || len(fields) != 2*olds+3 {
+				continue // the name of a commit
+			}
+			name, err := in.ReadString(0)
+			if err != nil {
+				return err
+			}
+			c := change{name: strings.TrimRight(name, "\x00"), id: fields[2*olds+1]}
+			if strings.HasPrefix(none, c.id) {
+				c.id = ""
+			}
+			for _, old := range fields[olds+1 : 2*olds+1] {
+				if c.old = old; !strings.HasPrefix(none, old) {
+					see(c)
+				}
+			}
+			if c.old = ""; c.id != "" {
+				see(c)
+			}
+		}
+	})
+}
+
+// contents calls see with the beginning of each of some objects.
+func (r gitReader) contents(ctx context.Context, objects []string, see func(id string, text []byte)) error {
+	if len(objects) == 0 {
 		return nil
 	}
-	return text.Bytes()
+	const most = 64 << 10
+	return r.read(ctx, objects, []string{"cat-file", "--batch"}, func(out io.Reader) error {
+		in := bufio.NewReader(out)
+		for range len(objects) {
+			header, err := in.ReadString('\n')
+			if err != nil {
+				return err
+			}
+			words := strings.Fields(header)
+			if len(words) != 3 {
+				see(words[0], nil) // it is missing, and nobody prints it
+				continue
+			}
+			size, err := strconv.ParseInt(words[2], 10, 64)
+			if err != nil {
+				return err
+			}
+			text, err := io.ReadAll(io.LimitReader(in, min(size, most)))
+			if err == nil {
+				_, err = io.CopyN(io.Discard, in, size-int64(len(text))+1)
+			}
+			if err != nil {
+				return err
+			}
+			if words[1] == "blob" {
+				see(words[0], text)
+			}
+		}
+		return nil
+	})
 }
 
-// prints returns the paths of secrets that a command of git may print. exact says whether all its words are known.
-func (r gitReader) prints(ctx context.Context, verb string, args []string, exact bool, held map[string][]string) (names []string) {
-	if verb == "cat-file" && slices.ContainsFunc(args, func(w string) bool { return w == "-t" || w == "-s" || w == "-e" }) {
-		return nil
+// blobs returns the names of the blobs that words stand for.
+func (r gitReader) blobs(ctx context.Context, words []string) (ids []string, err error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	err = r.each(ctx, words, []string{"cat-file", "--batch-check=%(objectname) %(objecttype)"}, func(line string) {
+		if id, kind, _ := strings.Cut(line, " "); kind == "blob" {
+			ids = append(ids, id)
+		}
+	})
+	return ids, err
+}
+
+// gitCommand is one start of git.
+type gitCommand struct {
+	verb   string
+	args   []string
+	exact  bool // all its words are known, and git reads them as it would by itself
+	merges bool // its configuration may have it show more of merges
+}
+
+// printed are the secrets among the objects of a repository that a command of git prints.
+type printed struct {
+	names   []string // their paths
+	unknown string   // why there may be more; "" if there are none
+}
+
+// prints returns what a command of git prints of the secrets of a repository.
+func (r gitReader) prints(ctx context.Context, c gitCommand, held held) (p printed) {
+	verb, args := c.verb, c.args
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(args, func(w string) bool { return slices.Contains(options, w) })
+	}
+	switch verb {
+	case "cat-file":
+		if has("-t", "-s", "-e") {
+			return p
+		}
+	case "checkout-index":
+		if c.exact && !slices.ContainsFunc(args, func(w string) bool { return w == "--temp" || strings.HasPrefix(w, "--prefix") }) {
+			return p
+		}
+	case "update-index":
+		if c.exact && !slices.ContainsFunc(args, func(w string) bool {
+			return strings.HasPrefix(w, "--cacheinfo") || strings.HasPrefix(w, "--index-info")
+		}) {
+			return p
+		}
+	}
+	if _, prints := printing[verb]; !prints {
+		return p
 	}
 	revisions, paths := args, []string(nil)
 	if i := slices.Index(args, "--"); i >= 0 {
 		revisions, paths = args[:i], args[i+1:]
 	}
-	prefix, err := filepath.Rel(r.top, r.dir)
-	if err != nil {
-		prefix = "."
-	}
+	prefix := r.prefix()
 	onlyObjects, objects := verb != "log" && verb != "grep" && verb != "archive", 0
+	var words []string // that may stand for blobs
 	for _, word := range revisions {
 		if at := strings.IndexByte(word, ':'); at >= 0 && (!strings.HasPrefix(word, "-") || strings.HasPrefix(word, "--blob=")) {
 			objects++
+			words = append(words, strings.TrimPrefix(word, "--blob="))
 			name := word[at+1:]
 			if len(name) > 2 && name[1] == ':' && name[0] >= '0' && name[0] <= '3' {
 				name = name[2:]
@@ -299,41 +571,71 @@ func (r gitReader) prints(ctx context.Context, verb string, args []string, exact
 			if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
 				name = path.Join(prefix, name)
 			}
-			for secret := range held {
+			for secret := range held.objects {
 				if agenttool.Within(path.Clean("/"+name), "/"+secret) {
-					names = append(names, secret)
+					p.names = append(p.names, secret)
 				}
 			}
 			continue
 		}
 		if !strings.HasPrefix(word, "-") {
+			words = append(words, word)
 			onlyObjects = onlyObjects && verb == "cat-file" && slices.Contains([]string{"blob", "tree", "commit", "tag"}, word)
-			for secret, ids := range held {
-				if slices.ContainsFunc(ids, func(id string) bool { return len(word) >= 4 && strings.HasPrefix(id, word) }) {
-					names = append(names, secret)
-				}
-			}
 			if _, err := os.Lstat(filepath.Join(r.dir, word)); err == nil {
 				paths = append(paths, word)
 			}
 		}
 	}
-	if exact && (objects > 0 && onlyObjects || verb == "cat-file" && !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "--batch") }) || verb == "config") {
-		return names
+	ids, err := r.blobs(ctx, slices.DeleteFunc(words, func(word string) bool { return word == "" || strings.ContainsAny(word, "\r\n") }))
+	if err != nil {
+		p.unknown = "git cannot be asked what its words mean"
 	}
-	if patches, known := printing[verb]; known && patches && exact && !showsPatch(verb, revisions) || verb == "rev-list" || verb == "grep" && exact && !searchesObjects(revisions, paths) {
-		return names
+	p.names = append(p.names, held.pathsOf(ids)...)
+	if len(ids) > 0 && held.unknown != "" {
+		p.unknown = held.unknown
+	}
+	if c.exact && (objects > 0 && onlyObjects || verb == "cat-file" && !slices.ContainsFunc(args, func(w string) bool { return strings.HasPrefix(w, "--batch") }) || verb == "config") {
+		return p
+	}
+	if patches, known := printing[verb]; known && patches && c.exact && verb != "difftool" && !showsPatch(verb, revisions) || verb == "rev-list" || verb == "grep" && c.exact && !searchesObjects(revisions, paths) {
+		return p
 	}
 	if slices.Contains(revisions, "--full-diff") { // the paths choose commits, and all of these is printed
 		paths = nil
 	}
-	chosen := selected(held, paths, prefix)
-	if patches := printing[verb]; patches && exact && len(chosen) > 0 {
-		if changed, ok := r.changed(ctx, verb, slices.DeleteFunc(slices.Clone(revisions), func(word string) bool { return slices.Contains(paths, word) }), paths, chosen); ok {
-			chosen = changed
+	chosen := selected(held.objects, paths, prefix)
+	if patches := printing[verb]; patches && c.exact && (len(chosen) > 0 || held.unknown != "") {
+		revisions = slices.DeleteFunc(slices.Clone(revisions), func(word string) bool { return slices.Contains(paths, word) })
+		if changed, ok := r.changed(ctx, c, revisions, paths, held); ok {
+			p.names = append(p.names, changed...)
+			return p
 		}
 	}
-	return append(names, chosen...)
+	if held.unknown != "" {
+		p.unknown = held.unknown
+	}
+	p.names = append(p.names, chosen...)
+	return p
+}
+
+// prefix is the directory where git runs, relative to the top of the work tree.
+func (r gitReader) prefix() string {
+	prefix, err := filepath.Rel(r.top, r.dir)
+	if err != nil || r.top == "" {
+		return "."
+	}
+	return prefix
+}
+
+// pathsOf returns the paths of secrets among objects.
+func (h held) pathsOf(ids []string) (names []string) {
+	for name, of := range h.objects {
+		if slices.ContainsFunc(of, func(id string) bool { return slices.Contains(ids, id) }) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // patchOptions are options that have a command print changes.
@@ -373,16 +675,19 @@ func searchesObjects(words, paths []string) bool {
 	return plain > 1 // the pattern, and a revision; with -e it is one more, and the paths are looked at in vain
 }
 
-// changed returns those of some paths that the command prints changes of: git says which it would name. ok is false if that is not known. git is asked
-// about objects alone, and never about files: filters and submodules of the repository would run programs, and no sandbox holds these questions.
-func (r gitReader) changed(ctx context.Context, verb string, args, paths, chosen []string) (names []string, ok bool) {
-	if !slices.Contains([]string{"show", "log", "diff", "whatchanged"}, verb) {
+// changed returns the paths of the secrets that a command prints changes of: git says which entries it would show. ok is false if that is not
+// known. git is asked about objects alone, and never about files: filters and submodules of the repository would run programs, and no sandbox holds
+// these questions.
+func (r gitReader) changed(ctx context.Context, c gitCommand, args, paths []string, held held) (names []string, ok bool) {
+	if !slices.Contains([]string{"show", "log", "diff", "whatchanged"}, c.verb) {
 		return nil, false
 	}
-	// A rename would be named by its new path alone, and a configuration can have paths relative to a directory.
-	query := []string{verb, "--name-only", "-z", "--no-renames", "--no-relative"}
-	if verb != "diff" {
+	query := []string{c.verb, "--no-relative"}
+	if c.verb != "diff" {
 		query = append(query, "--format=")
+		if c.merges {
+			query = append(query, "-m")
+		}
 	}
 	var revisions []string
 	cached := false
@@ -391,10 +696,10 @@ func (r gitReader) changed(ctx context.Context, verb string, args, paths, chosen
 		case !strings.HasPrefix(arg, "-"):
 			revisions = append(revisions, arg)
 			query = append(query, arg)
-		case verb == "diff" && slices.Contains([]string{"--cached", "--staged"}, arg):
+		case c.verb == "diff" && slices.Contains([]string{"--cached", "--staged"}, arg):
 			cached = true
-		case verb != "diff" && slices.Contains([]string{"--all", "-n", "--max-count", "--first-parent", "--reverse", "--no-merges", "--merges"}, arg),
-			verb != "diff" && regexp.MustCompile(`^(-\d+|-n\d+|--(max-count|skip|since|until|after|before|author|grep|branches|tags|remotes)(=.*)?)$`).MatchString(arg):
+		case c.verb != "diff" && slices.Contains([]string{"--all", "-n", "--max-count", "--first-parent", "--reverse", "--no-merges", "--merges"}, arg),
+			c.verb != "diff" && regexp.MustCompile(`^(-\d+|-n\d+|--(max-count|skip|since|until|after|before|author|grep|branches|tags|remotes)(=.*)?)$`).MatchString(arg):
 			query = append(query, arg)
 		case slices.Contains([]string{"-p", "-u", "--patch", "--oneline", "--stat", "-w", "-b", "--no-color", "--color", "-W"}, arg),
 			regexp.MustCompile(`^(-U\d+|--unified=\d+|--stat=.*|--color=.*|--pretty(=.*)?|--format=.*|--word-diff(=.*)?|--abbrev-commit|--no-ext-diff|--no-textconv|--minimal|--histogram|--patience)$`).MatchString(arg):
@@ -402,36 +707,51 @@ func (r gitReader) changed(ctx context.Context, verb string, args, paths, chosen
 			return nil, false
 		}
 	}
-	var lines []string
 	between := len(revisions) > 1 || len(revisions) == 1 && strings.Contains(revisions[0], "..")
-	if verb == "diff" && !between && !cached { // of files: those that differ from the index, and what of that differs from a revision
-		differ, known := r.differing(chosen)
-		if !known {
+	if c.verb == "diff" && !between && !cached { // of files: those that differ from the index, and what of that differs from a revision
+		if names, ok = r.differing(selected(held.objects, paths, r.prefix())); !ok {
 			return nil, false
 		}
-		lines = differ
-	}
-	if verb != "diff" || between || cached || len(revisions) > 0 {
-		if verb == "diff" && !between {
-			query = append(query, "--cached")
-		}
-		ctx, cancel := context.WithTimeout(ctx, historyTime)
-		defer cancel()
-		query = append(append(query, "--"), paths...) // what a commit changes elsewhere says nothing of how many are shown
-		said, err := r.command(ctx, query...).Output()
-		if err != nil || len(said) > historyOutput {
-			return nil, false
-		}
-		for name := range strings.SplitSeq(string(said), "\x00") {
-			lines = append(lines, strings.TrimLeft(name, "\n"))
+		if len(revisions) == 0 {
+			return names, held.unknown == ""
 		}
 	}
-	for _, name := range chosen {
-		if slices.Contains(lines, name) {
-			names = append(names, name)
-		}
+	if c.verb == "diff" && !between {
+		query = append(query, "--cached")
 	}
-	return names, true
+	secrets, err := r.tool.w.Secrets()
+	if err != nil {
+		return nil, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, historyTime)
+	defer cancel()
+	known := map[string]bool{}
+	for _, id := range held.ids() {
+		known[id] = true
+	}
+	unseen := map[string][]string{}                                                   // the paths of objects that no look has found yet
+	err = r.changes(ctx, append(append(query, "--"), paths...), nil, func(e change) { // what a commit changes elsewhere says nothing of how many are shown
+		for _, id := range []string{e.id, e.old} {
+			switch {
+			case id == "":
+			case known[id]:
+				names = append(names, e.name)
+			case held.unknown != "" && secrets.Names(r.file(e.name)):
+				unseen[id] = append(unseen[id], e.name)
+			}
+		}
+	})
+	if err == nil {
+		err = r.contents(ctx, slices.Collect(maps.Keys(unseen)), func(id string, text []byte) {
+			for _, name := range unseen[id] {
+				if secrets.Holds(r.file(name), text) {
+					names = append(names, name)
+				}
+			}
+		})
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err == nil
 }
 
 // maxCompared is the size of the largest file that is compared with the index.

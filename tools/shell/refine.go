@@ -34,6 +34,8 @@ type call struct {
 	programs    []string // names of the programs that the command starts, if known
 	startsShell bool     // it starts a shell that reads commands
 
+	environment []string // of the command, once it starts
+
 	kept    *keep.Call // what it has changed so far; nil: nothing is kept
 	mayLose bool       // a person or a rule let the call run as it is
 }
