@@ -1,11 +1,13 @@
 package workspace
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/secret"
 	"toolhost/permissions/protect"
 )
 
@@ -63,6 +65,37 @@ func (s Secrets) Names(resolved string) bool { return s.m != nil && s.m.Names(re
 // Holds reports whether a file of that resolved path and with that content is a secret.
 func (s Secrets) Holds(resolved string, content []byte) bool {
 	return s.m != nil && s.m.Holds(resolved, content)
+}
+
+// Cut reports whether readers see the file of a resolved path, which is a secret, without the lines that hold secrets.
+func (s Secrets) Cut(resolved string) bool { return s.m != nil && s.m.Cut(resolved) }
+
+// View returns a file as commands of the sandbox see it: in memory, without the lines and logins that are secrets. It takes f, a file for which
+// Cut holds. An error of class permission_denied means that nothing of it is shown: it has another name, is too long, or keeps a secret.
+func (s Secrets) View(spelling string, f *os.File) (*os.File, error) {
+	defer f.Close()
+	var st unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
+		return nil, &os.PathError{Op: "stat", Path: spelling, Err: err}
+	}
+	if st.Mode&unix.S_IFMT == unix.S_IFREG && st.Size <= secret.MaxCut && st.Nlink == 1 {
+		text, err := io.ReadAll(io.LimitReader(f, secret.MaxCut))
+		if err != nil {
+			return nil, pathError("read_failed", spelling, err)
+		}
+		if shown, ok := secret.Cut(text); ok {
+			return inMemory(spelling, shown)
+		}
+	}
+	return nil, secretError(spelling, protect.Secret)
+}
+
+// Repositories are the git directories that are known.
+func (s Secrets) Repositories() []protect.GitDir {
+	if s.m == nil {
+		return nil
+	}
+	return s.m.Git
 }
 
 // Same reports whether s and o forbid the same files.
@@ -149,7 +182,7 @@ func (n *SecretNames) File(name string, dev, ino uint64) bool {
 
 func secretError(spelling string, rule protect.Rule) error {
 	e := agenttool.Failure(agenttool.PermissionDenied, "secret", spelling+" is not read: it holds secrets ("+string(rule)+
-		"). Ask the user for the values that you need; names and shapes of settings are often in an example file beside it").Because(agenttool.ErrSecret)
+		"). Ask the user for the values that you need, or for a rule Read("+spelling+"), which opens it; names and shapes of settings are often in an example file beside it").Because(agenttool.ErrSecret)
 	e.BlockedPath = spelling
 	return e
 }

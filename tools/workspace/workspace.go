@@ -196,7 +196,7 @@ func (w *Workspace) rootOf(resolved string) *root {
 }
 
 // OpenFile opens a located path for reading. It never blocks on a FIFO or device: anything but a regular file is an
-// error of class invalid_arguments.
+// error of class invalid_arguments. A secret that commands see without the lines that hold secrets is opened so, in memory.
 func (w *Workspace) OpenFile(p agenttool.Path) (*os.File, error) {
 	f, err := w.open(p, os.O_RDONLY|syscall.O_NONBLOCK)
 	if err != nil {
@@ -267,11 +267,14 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 		return nil, err
 	}
 	secrets, err := w.Secrets()
-	if err == nil {
-		err = secrets.Path(p.Spelling, p.Resolved)
-	}
 	if err != nil {
 		return nil, err
+	}
+	cut := false
+	if err := secrets.Path(p.Spelling, p.Resolved); err != nil {
+		if cut = secrets.Cut(p.Resolved); !cut {
+			return nil, err
+		}
 	}
 	if flags&syscall.O_DIRECTORY == 0 { // even a non-blocking open of a FIFO would unblock a writer that waits for a reader
 		const special = os.ModeNamedPipe | os.ModeSocket | os.ModeDevice
@@ -286,6 +289,9 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 	f, err := base.beneath(rel, flags)
 	if err != nil {
 		return nil, pathError("open_failed", p.Spelling, err)
+	}
+	if cut && flags&syscall.O_DIRECTORY == 0 {
+		return secrets.View(p.Spelling, f)
 	}
 	if err := secrets.File(p.Spelling, p.Resolved, f); err != nil {
 		f.Close()

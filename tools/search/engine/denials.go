@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"toolhost/agenttool"
 	"toolhost/tools/search/tree"
 	"toolhost/tools/workspace"
 )
@@ -47,4 +48,9 @@ func (g *guard) denies(n int, f *tree.File) bool {
 // secret.
 func (g *guard) deniesFile(f *tree.File, dev, ino uint64) bool {
 	return g.secrets.Named(dev, ino) && g.in(f.Dir).File(f.Name, dev, ino)
+}
+
+// cut reports whether a file with a denied name is seen without the lines that hold secrets.
+func (g *guard) cut(f *tree.File) bool {
+	return g.secrets.Cut(agenttool.Join(g.place.key.path, f.Path()))
 }

@@ -293,7 +293,9 @@ func (w *worker) visit(ctx context.Context, n int) (cached *tree.FileFacts) {
 	f := w.files[n]
 	switch { // denied files are counted even if unwanted: the number then reveals nothing about their names
 	case w.guard.denies(n, f):
-		w.sum.Skipped.Denied++
+		if !w.cut(ctx, f) {
+			w.sum.Skipped.Denied++
+		}
 	case f.Kind == tree.Link || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name):
 	case f.Kind == tree.Special:
 		w.sum.Skipped.Special++
@@ -308,6 +310,31 @@ func (w *worker) visit(ctx context.Context, n int) (cached *tree.FileFacts) {
 		}
 	}
 	return nil
+}
+
+// cut searches a file that tools and commands see without the lines that hold secrets, as they see it. It reports whether it did.
+func (w *worker) cut(ctx context.Context, f *tree.File) bool {
+	if f.Kind == tree.Link || !w.guard.cut(f) || w.query.Want != nil && !w.query.Want(w.under(f.Dir), f.Name) {
+		return false
+	}
+	dir, err := w.dirs.fd(f.Dir)
+	if err != nil {
+		return false
+	}
+	fd, err := openFile(dir, f.Name, &w.status)
+	if err != nil {
+		return false
+	}
+	shown, err := w.guard.secrets.View(f.Name, os.NewFile(uintptr(fd), f.Name))
+	if err != nil {
+		return false
+	}
+	defer shown.Close()
+	if err := unix.Fstat(int(shown.Fd()), &w.status); err != nil {
+		return false
+	}
+	w.count(w.content(ctx, f, entryFile{int(shown.Fd()), &w.status, nil}))
+	return true
 }
 
 // report passes the findings of a batch to the search.
