@@ -101,7 +101,7 @@ run() { # the tests of a package that a pattern matches
 export -f run
 
 # One build of all takes a quarter of the time of one after the other. Their last names differ, else go test says so.
-end_to_end='^(TestReadersDoNotAsk|TestSessions|TestRulesShow|TestApprovalsGrants|TestPackageStaysOpen|TestPushesStayOpen|TestApprovedIsGranted|TestWallPathRule|TestHelloMakesNothing|TestScripts)$'
+end_to_end='^(TestReadersDoNotAsk|TestSessions|TestRulesShow|TestApprovalsGrants|TestPackageStaysOpen|TestPushesStayOpen|TestApprovedIsGranted|TestWallPathRule|TestHelloMakesNothing|TestScripts|TestSecretsOfProjects|TestCutViews|TestSecretsOfHistory|TestHistoryQuestionsRunNothing|TestHistoryIsJudgedAtStart)$'
 go test -c -ldflags "-s -w" -o "$dir/tests/" $(printf './%s ' $whole $others cmd/toolhost)
 chmod -R a+rX "$dir/tests"
 for package in $whole $others; do
