@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"toolhost/agenttool/secret"
 	"toolhost/permissions/protect"
 )
 
@@ -79,7 +78,7 @@ func (g *gitCaches) look(v *view) []string {
 	for _, git := range found {
 		modules, _ := filepath.Glob(filepath.Join(protect.QuoteGlob(git), "modules", "*", "config"))
 		for _, config := range append(modules, filepath.Join(git, "config"), filepath.Join(git, "config.worktree")) {
-			if text, err := os.ReadFile(config); err == nil && len(secret.All().Find(text)) > 0 {
+			if protect.HoldsSecret(config) {
 				configs = append(configs, config)
 			}
 		}

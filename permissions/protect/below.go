@@ -79,7 +79,7 @@ func (b *Below) Secret(name string) (Rule, bool) {
 	if b.open {
 		return "", false
 	}
-	if b.doubtful(name) {
+	if b.doubtful(name) || b.m != nil && gitConfigName(name) {
 		return b.m.Secret(b.dir+"/"+name, 0, 0)
 	}
 	return b.rule, b.secret

@@ -96,8 +96,19 @@ func (s *Secrets) Cut(file string) bool {
 
 // Cut is [Secrets.Cut] of the Map's list. A file that has a second name, or that may be read, is never cut.
 func (m *Map) Cut(file string) bool {
-	return !granted(m.reads, file) && m.deny.cut(fold(file), fold(rootOf(m.Roots, file)))
+	return !granted(m.reads, file) && (m.deny.cut(fold(file), fold(rootOf(m.Roots, file))) || m.isCloneConfig(file))
 }
+
+// isCloneConfig reports whether a file outside of the roots is the configuration of a git directory, as caches of the home have many, and holds a
+// secret. Inside, the list says what is one.
+func (m *Map) isCloneConfig(file string) bool {
+	return gitConfigName(path.Base(file)) && rootOf(m.Roots, file) == "" && IsGitDir(path.Dir(file)) && HoldsSecret(file)
+}
+
+func gitConfigName(name string) bool { return name == "config" || name == "config.worktree" }
+
+// HoldsSecret reports whether the file at a path without links holds a secret of any kind near its beginning. What cannot be read may hold one.
+func HoldsSecret(file string) bool { return anySecret.at(file) }
 
 // cut reports whether the list denies a folded path for its content alone, and in lines.
 func (l *denyList) cut(folded, root string) bool {

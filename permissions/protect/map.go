@@ -295,6 +295,9 @@ func (m *Map) Secret(file string, dev, ino uint64) (Rule, bool) {
 			return entry.Rule, true
 		}
 	}
+	if m.isCloneConfig(file) {
+		return Secret, true
+	}
 	rule, ok := m.secrets[identity{dev, ino}]
 	return rule, ok && ino != 0
 }

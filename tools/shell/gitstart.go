@@ -89,7 +89,7 @@ func (c *call) judgeGit(s sandbox.GitStart) (why string, refused bool) {
 			return "its work tree cannot be told", true
 		}
 	}
-	held := c.tool.histories.of(ctx, reader, startTime)
+	held := c.tool.histories.of(ctx, reader, historyTime)
 	if held.none() {
 		return "", false
 	}

@@ -67,8 +67,7 @@ func (h held) ids() (ids []string) {
 
 // Bounds of a look through a repository. What one look does not reach, the next one does.
 const (
-	historyTime   = 5 * time.Second       // of a look for a reader of the history
-	startTime     = 2 * time.Second       // of one while a process waits that starts git
+	historyTime   = 5 * time.Second       // of a look for a reader of the history, which may wait for it
 	glanceTime    = 40 * time.Millisecond // of one before a command starts
 	historyBlobs  = 5000                  // objects that are looked into; more are secrets by their paths
 	historyChunk  = 400                   // commits
