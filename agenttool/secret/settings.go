@@ -111,19 +111,26 @@ func passwordBesideUser(b []byte, from int, v []byte) bool {
 		return false
 	}
 	above, below := bytes.Split(b[max(0, at-400):at], []byte("\n")), bytes.Split(b[from:min(len(b), from+400)], []byte("\n"))
-	near := slices.Concat(above[max(0, len(above)-1-lines):], below[1:min(len(below), lines+1)])
+	above = above[max(0, len(above)-1-lines) : len(above)-1]
+	slices.Reverse(above) // the nearest first
 	found := len(v) >= longWord
-	for _, line := range near {
-		line = bytes.TrimRight(line, " \r")
-		name, value, isEntry := bytes.Cut(bytes.TrimLeft(line, " -"), []byte(":"))
-		if len(line)-len(bytes.TrimLeft(line, " -")) != len(indent) || len(line) == 0 {
-			continue
+	for _, near := range [2][][]byte{above, below[1:min(len(below), lines+1)]} {
+		for _, line := range near {
+			line = bytes.TrimRight(line, " \r")
+			entry := bytes.TrimLeft(line, " -")
+			if len(entry) > 0 && len(line)-len(entry) < len(indent) {
+				break // another mapping
+			}
+			if len(entry) == 0 || len(line)-len(entry) > len(indent) {
+				continue
+			}
+			if bytes.IndexByte([]byte(",;{("), line[len(line)-1]) >= 0 {
+				return false
+			}
+			name, value, isEntry := bytes.Cut(entry, []byte(":"))
+			lower := strings.ToLower(string(name))
+			found = found || isEntry && len(bytes.TrimSpace(value)) > 0 && slices.ContainsFunc(openedNames, func(end string) bool { return lower == end || strings.HasSuffix(lower, "_"+end) })
 		}
-		if bytes.IndexByte([]byte(",;{("), line[len(line)-1]) >= 0 {
-			return false
-		}
-		lower := strings.ToLower(string(name))
-		found = found || isEntry && len(bytes.TrimSpace(value)) > 0 && slices.ContainsFunc(openedNames, func(end string) bool { return lower == end || strings.HasSuffix(lower, "_"+end) })
 	}
 	return found
 }

@@ -161,7 +161,9 @@ func startOf(s sandbox.GitStart, own []string) gitRun {
 			run.workTree = value
 		case name == "GIT_OBJECT_DIRECTORY", name == "GIT_ALTERNATE_OBJECT_DIRECTORIES", name == "GIT_COMMON_DIR":
 			run.foreign = name
-		case name == "GIT_INDEX_FILE", name == "GIT_EXTERNAL_DIFF", name == "GIT_DIFF_OPTS", strings.HasSuffix(name, "_PATHSPECS"):
+		case name == "GIT_INDEX_FILE", name == "GIT_EXTERNAL_DIFF", name == "GIT_DIFF_OPTS":
+			run.other = true
+		case strings.HasSuffix(name, "_PATHSPECS"):
 			run.exact = false
 		case strings.HasPrefix(name, "GIT_CONFIG_KEY_"), name == "GIT_CONFIG_PARAMETERS":
 			run.configured(value)
@@ -209,9 +211,7 @@ func startOf(s sandbox.GitStart, own []string) gitRun {
 func (run *gitRun) configured(setting string) {
 	lower := strings.ToLower(setting)
 	for _, section := range []string{"diff.", "stash.", "format.", "grep.", "blame.", "core.worktree", "core.quotepath"} {
-		if strings.Contains(lower, section) {
-			run.exact = run.exact && (strings.Contains(lower, "diff.external=") || setting == "diff.external")
-		}
+		run.other = run.other || strings.Contains(lower, section)
 	}
 	if strings.Contains(lower, "log.") || strings.Contains(lower, "show.") {
 		run.merges = true

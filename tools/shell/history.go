@@ -517,7 +517,8 @@ func (r gitReader) blobs(ctx context.Context, words []string) (ids []string, err
 type gitCommand struct {
 	verb   string
 	args   []string
-	exact  bool // all its words are known, and git reads them as it would by itself
+	exact  bool // all its words are known
+	other  bool // its variables have git show more, or look at another index, than the questions to it do
 	merges bool // its configuration may have it show more of merges
 }
 
@@ -603,7 +604,7 @@ func (r gitReader) prints(ctx context.Context, c gitCommand, held held) (p print
 		paths = nil
 	}
 	chosen := selected(held.objects, paths, prefix)
-	if patches := printing[verb]; patches && c.exact && (len(chosen) > 0 || held.unknown != "") {
+	if patches := printing[verb]; patches && c.exact && !c.other && (len(chosen) > 0 || held.unknown != "") {
 		revisions = slices.DeleteFunc(slices.Clone(revisions), func(word string) bool { return slices.Contains(paths, word) })
 		if changed, ok := r.changed(ctx, c, revisions, paths, held); ok {
 			p.names = append(p.names, changed...)

@@ -112,7 +112,7 @@ func TestGitStarts(t *testing.T) {
 		{"git -C a -C b --no-pager -c user.name=x show HEAD", "", gitRun{gitCommand: gitCommand{verb: "show", args: []string{"HEAD"}, exact: true}, dir: "/w/a/b"}},
 		{"git --git-dir=x --work-tree y status", "", gitRun{gitCommand: gitCommand{verb: "status", args: []string{}, exact: true}, dir: "/w", gitDir: "x", workTree: "y"}},
 		{"/usr/lib/git-core/git-show x", "GIT_DIR=z", gitRun{gitCommand: gitCommand{verb: "show", args: []string{"x"}, exact: true}, dir: "/w", gitDir: "z"}},
-		{"git -c diff.noprefix=1 diff", "", gitRun{gitCommand: gitCommand{verb: "diff", args: []string{}}, dir: "/w"}},
+		{"git -c diff.noprefix=1 diff", "", gitRun{gitCommand: gitCommand{verb: "diff", args: []string{}, exact: true, other: true}, dir: "/w"}},
 		{"git -c log.diffMerges=m log", "", gitRun{gitCommand: gitCommand{verb: "log", args: []string{}, exact: true, merges: true}, dir: "/w"}},
 		{"git show x", "GIT_OBJECT_DIRECTORY=o", gitRun{gitCommand: gitCommand{verb: "show", args: []string{"x"}, exact: true}, dir: "/w", foreign: "GIT_OBJECT_DIRECTORY"}},
 		{"git show", "GIT_CONFIG_KEY_0=diff.own", gitRun{gitCommand: gitCommand{verb: "show", args: []string{}, exact: true}, dir: "/w"}},
