@@ -174,7 +174,7 @@ func TestCutViews(t *testing.T) {
 		}
 	}
 	d.call(`@shell {"command":"python3 serve.py","run_in_background":true}`)
-	d.call("for i in $(seq 100); do (: < /dev/tcp/127.0.0.1/18643) 2>/dev/null && break; sleep 0.1; done")
+	d.call("for i in $(seq 600); do (: < /dev/tcp/127.0.0.1/18643) 2>/dev/null && break; sleep 0.1; done")
 	if a := d.call("git fetch origin"); a.Result.Status != "succeeded" {
 		t.Errorf("git fetch: %s %s %s", a.Result.Status, a.text(), a.Result.Error.Message)
 	}
