@@ -54,17 +54,19 @@ const (
 // sandboxes count if they stay for two looks: Claude Code runs short programs all the time.
 func awaitRivals(w way, searched bool, project string) (string, error) {
 	var before []proc.Process
-	for begin := time.Now(); ; time.Sleep(rivalPause) {
+	begin := time.Now()
+	for looks := 1; ; looks++ {
 		found, outside, err := rivals(w, searched, project)
 		stayed := slices.DeleteFunc(slices.Clone(outside), func(p proc.Process) bool { return !slices.ContainsFunc(before, p.Same) })
 		all := append(found, stayed...)
 		switch {
 		case err != nil || len(found)+len(outside) == 0:
 			return "", err
-		case time.Since(begin) > rivalPatience:
+		case looks > 1 && time.Since(begin) > rivalPatience: // on a busy machine one look may take longer
 			return named(all), nil
 		}
 		before = outside
+		time.Sleep(rivalPause)
 	}
 }
 
@@ -184,8 +186,19 @@ func (r *rivalry) mayExchange(p, helper proc.Process) bool {
 		})
 	}
 	return r.searched && changes(r.way.File.Path, true) || slices.ContainsFunc(r.way.Dirs, func(dir place) bool {
-		return unix.Access(dir.Path, unix.W_OK) == nil && changes(dir.Path, false)
+		return unix.Access(dir.Path, unix.W_OK) == nil && mayWrite(p.PID, dir.Path) && changes(dir.Path, false)
 	})
+}
+
+// mayWrite reports whether the user of a process may write a directory: commands of other users of the machine, of which nothing else is to be seen, mostly
+// may not.
+func mayWrite(pid int, dir string) bool {
+	var process, stat unix.Stat_t
+	if unix.Stat(fmt.Sprintf("/proc/%d", pid), &process) != nil || unix.Stat(dir, &stat) != nil {
+		return true
+	}
+	const groupsAndOthers = 0o022 // also what an access list may give
+	return process.Uid == 0 || int(process.Uid) == os.Geteuid() || process.Uid == stat.Uid || stat.Mode&groupsAndOthers != 0
 }
 
 // rootsOf are the directories that a toolhost was started for; / if they are not known.

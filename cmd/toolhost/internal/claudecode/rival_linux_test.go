@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -208,5 +209,43 @@ func waitFor(t *testing.T, what string, so func() bool) {
 		if time.Now().After(limit) {
 			t.Fatalf("not seen in a minute: %s", what)
 		}
+	}
+}
+
+// TestRivalsOfOthers: a command of another user of the machine is no rival in directories that only their owner may write.
+func TestRivalsOfOthers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root starts programs of another user")
+	}
+	cmd := exec.Command("/bin/cat")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 61234, Gid: 61234}}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		_ = cmd.Wait()
+	}()
+	dir := t.TempDir()
+	for mode, may := range map[os.FileMode]bool{0o755: false, 0o775: true, 0o757: true, 0o700: false} {
+		if err := os.Chmod(dir, mode); err != nil {
+			t.Fatal(err)
+		}
+		if mayWrite(cmd.Process.Pid, dir) != may || !mayWrite(os.Getpid(), dir) {
+			t.Errorf("%o: want %t for another user, and always for this one", mode, may)
+		}
+	}
+	if err := os.Chown(dir, 61234, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if !mayWrite(cmd.Process.Pid, dir) {
+		t.Error("the owner may write")
 	}
 }
