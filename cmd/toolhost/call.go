@@ -23,7 +23,7 @@ import (
 func newCall() *cobra.Command {
 	var s sessionFlags
 	var asJSON bool
-	var agreed string
+	var agreed, agreedTo string
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:        "call TOOL [INPUT]",
@@ -55,7 +55,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 			}
 			r := host.Request{ID: onecall.ID(), Tool: args[0], Input: input, Timeout: timeout}
 			if agreed != "" {
-				r.Caller.Asked = onecall.Agreed(session, agreed)
+				r.Caller.Asked = onecall.Agreed(session, agreed, agreedTo)
 			} else {
 				listen, end := onecall.OnTerminal(session, r.ID)
 				defer end()
@@ -76,6 +76,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 	s.addFlags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object: invocation, result, persistence")
 	cmd.Flags().StringVar(&agreed, "agreed", "", "`program` whose dialog a person has answered with yes for this call: its first prompt is answered so")
+	cmd.Flags().StringVar(&agreedTo, "agreed-to", "", "what that dialog was about, as `digest`: another prompt is not answered so")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "deadline of the call, such as 30s; 0 is none")
 	return cmd
 }

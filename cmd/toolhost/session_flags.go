@@ -40,7 +40,7 @@ func (s *sessionFlags) options() session.Options {
 
 // recordedFlags are the flags that the log of a session names if they were given.
 var recordedFlags = []string{
-	"add-dir", "agreed", "allow", "approve-on-tty", "ask", "deny", "drain", "ephemeral", "http", "http-host", "http-origin", "http-token-file", "job-limit",
+	"add-dir", "agreed", "agreed-to", "allow", "approve-on-tty", "ask", "deny", "drain", "ephemeral", "http", "http-host", "http-origin", "http-token-file", "job-limit",
 	"job-output", "job-timeout", "json", "max-jobs", "max-parallel", "mode", "overwrite", "results", "sandbox", "settings", "timeout", "tls-cert", "tls-key", "tls-self-signed", "workspace",
 }
 

@@ -12,6 +12,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/onecall"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/cmd/toolhost/internal/session"
@@ -101,13 +102,13 @@ func (h Hook) decide(c call) (a answer, err error) {
 	if err != nil {
 		return a, err
 	}
-	found, _, err := checker.Host.Check(context.Background(), tool, encoded)
+	found, facts, err := checker.Host.Check(context.Background(), tool, encoded)
 	if err != nil {
 		return a, err
 	}
 	a = answer{Verdict: found.Behavior, Reason: visible.Text("toolhost: " + found.Reason.Detail)}
 	if c.Tool == "Bash" && a.Verdict != agenttool.Deny {
-		err = a.confine(c, h, input)
+		err = a.confine(c, h, input, onecall.Asks(found, facts))
 	}
 	if c.Tool != "Bash" && err == nil && a.Verdict != agenttool.Deny {
 		err = a.beware(c, h)
@@ -118,8 +119,8 @@ func (h Hook) decide(c call) (a answer, err error) {
 	return a, err
 }
 
-// confine rewrites a command of Bash to toolhost call, which decides again under the same flags.
-func (a *answer) confine(c call, h Hook, input map[string]any) error {
+// confine rewrites a command of Bash to toolhost call, which decides again under the same flags. asks is what the dialog is about.
+func (a *answer) confine(c call, h Hook, input map[string]any, asks string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
@@ -134,7 +135,7 @@ func (a *answer) confine(c call, h Hook, input map[string]any) error {
 	}
 	words := append([]string{program, "call", "--workspace", h.Options.Workspace}, policy...)
 	if a.Verdict == agenttool.Ask && !presence.Here() {
-		words = append(words, "--agreed", claudeCode)
+		words = append(words, "--agreed", claudeCode, "--agreed-to", asks)
 	} else {
 		a.Verdict = agenttool.Allow // the call asks by itself
 	}

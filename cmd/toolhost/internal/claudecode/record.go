@@ -35,7 +35,7 @@ func (h Hook) record(c call, failure *agenttool.Error) error {
 	}
 	session.Met(claudeCode)
 	r := host.Request{ID: onecall.ID(), Tool: tool, Input: encoded}
-	r.Caller.Asked = onecall.Agreed(session, claudeCode)
+	r.Caller.Asked = onecall.Agreed(session, claudeCode, "")
 	defer onecall.Close(session)
 	_, err = onecall.Run(session, r)
 	return err

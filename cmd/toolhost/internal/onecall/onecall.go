@@ -91,17 +91,44 @@ func Close(s *session.Session) {
 }
 
 // Agreed answers the prompts of a call that a person allowed in the dialog of a program. That yes answers the first
-// prompt, before the call runs, and nothing that the call meets later.
-func Agreed(s *session.Session, program string) prompt.Listener {
+// prompt, before the call runs, and nothing that the call meets later. to is what the dialog was about, as [Asks] says it: what a command changed since may
+// have the same words mean something else. "": whatever the prompt is about.
+func Agreed(s *session.Session, program, to string) prompt.Listener {
 	var used atomic.Bool
 	return func(p prompt.Prompt, _ <-chan struct{}) {
 		answer := prompt.Answer{
 			DecisionID: p.Decision.DecisionID, Behavior: agenttool.Allow,
 			Channel: prompt.Channel{Name: "the dialog of " + program, Scopes: []prompt.Scope{prompt.ScopeOnce}},
 		}
-		if late := p.Decision.Reason != nil && p.Decision.Reason.Type == "sandbox_override"; used.Swap(true) || late {
+		late := p.Decision.Reason != nil && p.Decision.Reason.Type == "sandbox_override"
+		switch first := !used.Swap(true); {
+		case !first || late:
 			answer.Behavior, answer.Unseen = agenttool.Deny, program+" asked before the command ran, and shows no prompt now"
+		case to != "" && to != Asks(p.Decision, p.Facts):
+			answer.Behavior, answer.Unseen = agenttool.Deny, program+" asked, and the same words mean something else since: make the call again, and it asks anew"
 		}
 		go func() { _, _ = s.Host.Decide(answer) }() // fails if another answer came first
 	}
+}
+
+// Asks is a digest of what a decision asks about: its reason, the names that a yes opens, and the files that the call reads and writes.
+func Asks(d agenttool.Decision, f *agenttool.Facts) string {
+	about := []any{d.BlockedPath, d.Protected.Paths, d.Protected.Names}
+	if d.Reason != nil {
+		about = append(about, d.Reason.Type, d.Reason.Detail)
+	}
+	if f != nil {
+		for _, paths := range [][]agenttool.Path{f.Reads, f.Writes} {
+			for _, path := range paths {
+				about = append(about, path.Absolute, path.Resolved)
+			}
+		}
+		about = append(about, f.Hosts)
+	}
+	text, err := agenttool.Encode(about)
+	if err != nil {
+		return "unknown" // the parts are strings
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }
