@@ -314,6 +314,23 @@ func TestReplacedFromOutside(t *testing.T) {
 	}
 }
 
+// TestMadeOutsideStays: a protected name that somebody outside makes while a command runs is reported, and stays: the command cannot have made it.
+func TestMadeOutsideStays(t *testing.T) {
+	b := newBench(t, nil)
+	p := b.start(t, Profile{Access: Workspace}, "touch up; while [ ! -e stop ]; do sleep 0.05; done")
+	b.await(t, "up")
+	b.write(t, ".envrc", "export A=1\n")
+	b.write(t, "stop", "")
+	over(t, "its end", p.Gone())
+	text, err := os.ReadFile(filepath.Join(b.ws, ".envrc"))
+	if err != nil || string(text) != "export A=1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if found := p.Violations(); !slices.ContainsFunc(found, func(v Violation) bool { return filepath.Base(v.Path) == ".envrc" }) {
+		t.Errorf("it is not reported: %v", found)
+	}
+}
+
 // What cannot be is refused before anything runs.
 func TestRefusals(t *testing.T) {
 	b := newBench(t, nil)

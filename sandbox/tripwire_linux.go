@@ -121,7 +121,7 @@ func (t *tripwire) changed(report func(Violation), ended bool) {
 		}
 		v := Violation{Wall: Changed, Path: c.Path, Rule: string(c.Rule), Certain: true,
 			Detail: "changed during the run, from " + c.Before.Kind.String() + " to " + c.After.Kind.String()}
-		if ended && c.Before.Kind == protect.Absent && c.After.Kind != protect.Absent {
+		if ended && !t.judged && c.Before.Kind == protect.Absent && c.After.Kind != protect.Absent { // else the command cannot have made it
 			if aside, err := protect.Quarantine(t.names.all.Roots, c); err == nil {
 				v.Detail = "was made during the run, and is out of use as " + aside
 			}
