@@ -17,11 +17,17 @@ type link struct{ path, target string }
 
 // closeHomes finds the home directories, under all their names. Commands see only listed places in them. A
 // workspace that is a home, or holds it, shows it.
-func (v *view) closeHomes(home string) {
+func (v *view) closeHomes(home string) error {
 	v.home = protect.NewHome(home)
-	dirs := v.home.Closed()
-	dirs = append(dirs, protect.OtherNames(dirs)...)
-	for _, dir := range dirs {
+	dirs, err := v.home.Closed()
+	if err != nil {
+		return err
+	}
+	others, err := protect.OtherNames(dirs)
+	if err != nil {
+		return err
+	}
+	for _, dir := range append(dirs, others...) {
 		switch {
 		case v.inRoot(dir) || v.covered(dir) && !underScratch(dir):
 		case isDir(dir):
@@ -31,6 +37,7 @@ func (v *view) closeHomes(home string) {
 		}
 	}
 	v.emptied = append(v.emptied, v.homes...)
+	return nil
 }
 
 // showBeside shows a whole directory that a root lies in.

@@ -38,7 +38,9 @@ func newView(o Options) (*view, error) {
 			v.emptied = append(v.emptied, dir)
 		}
 	}
-	v.closeHomes(o.Home)
+	if err := v.closeHomes(o.Home); err != nil {
+		return nil, fmt.Errorf("find the home directories: %w", err)
+	}
 	if real, err := filepath.EvalSymlinks(o.Runtime); err == nil && real != "/" && !v.covered(real) {
 		v.emptied = append(v.emptied, real)
 	}

@@ -54,7 +54,11 @@ func (c *Cache) Including(ctx context.Context, places []string) (*Map, error) {
 	}
 	var repositories []GitDir
 	for _, of := range maps {
-		repositories = append(append(repositories, of.Git...), around(of.Roots[0])...)
+		holding, err := around(of.Roots[0])
+		if err != nil {
+			return nil, err
+		}
+		repositories = append(append(repositories, of.Git...), holding...)
 	}
 	if c.pointsFrom(repositories) {
 		if m, err = c.Map(ctx); err != nil {
@@ -106,7 +110,11 @@ func (c *Cache) mapBeside(ctx context.Context, of *Map, dir string, shallow bool
 		return known.m, nil
 	}
 	options.Roots, options.Shallow, options.ReadDeny, options.Sealed = []string{dir}, shallow, nil, nil
-	options.Pointing = slices.Concat(of.Git, around(dir))
+	repositories, err := around(dir)
+	if err != nil {
+		return nil, err
+	}
+	options.Pointing = slices.Concat(of.Git, repositories)
 	begun := time.Now()
 	m, err := Scan(ctx, options)
 	if agenttool.IsShortage(err) {
@@ -143,8 +151,8 @@ func (c *Cache) pointsFrom(repositories []GitDir) (more bool) {
 	return more
 }
 
-// around are the git directories of the repositories that hold a directory, whoever they belong to.
-func around(dir string) (found []GitDir) {
+// around are the git directories of the repositories that hold a directory, whoever they belong to. It fails if the machine is short of something.
+func around(dir string) (found []GitDir, err error) {
 	for top := dir; top != "/"; top = filepath.Dir(top) {
 		git := filepath.Join(top, ".git")
 		info, err := os.Stat(git)
@@ -152,15 +160,20 @@ func around(dir string) (found []GitDir) {
 		case err == nil && info.IsDir():
 			found = append(found, GitDir{git, top})
 		case err == nil:
-			if target, ok := named(git, "gitdir:"); ok {
+			target, err := namedIn(git, "gitdir:")
+			if err == nil {
 				found = append(found, GitDir{target, top})
-				if common, ok := named(filepath.Join(target, "commondir"), ""); ok {
+				var common string
+				if common, err = namedIn(filepath.Join(target, "commondir"), ""); err == nil {
 					found = append(found, GitDir{common, ""})
 				}
+			}
+			if agenttool.IsShortage(err) {
+				return nil, err
 			}
 		case IsGitDir(top):
 			found = append(found, GitDir{top, ""})
 		}
 	}
-	return found
+	return found, nil
 }

@@ -89,19 +89,24 @@ func separate(top, dir string) (Checkout, bool) {
 	return Checkout{top, dir, dir}, alone && strings.EqualFold(bare, "false")
 }
 
-// named returns the path in a file of git, behind a prefix and without links. It must be there.
+// named is namedIn where it does not matter why there is no path.
 func named(file, prefix string) (string, bool) {
+	place, err := namedIn(file, prefix)
+	return place, err == nil
+}
+
+// namedIn returns the path in a file of git, behind a prefix and without links. It must be there.
+func namedIn(file, prefix string) (string, error) {
 	text, err := readSome(file, maxPointer)
 	if err != nil {
-		return "", false
+		return "", err
 	}
 	target, ok := strings.CutPrefix(text, prefix)
 	target = strings.TrimRight(strings.TrimLeft(target, " "), "\r\n")
 	if !ok || target == "" || strings.ContainsRune(target, 0) { // a newline inside is part of the name, as for git
-		return "", false
+		return "", os.ErrInvalid
 	}
-	place := real(absolute(target, filepath.Dir(file)))
-	return place, place != ""
+	return filepath.EvalSymlinks(absolute(target, filepath.Dir(file)))
 }
 
 func absolute(name, dir string) string {

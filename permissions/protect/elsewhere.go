@@ -1,6 +1,7 @@
 package protect
 
 import (
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -40,15 +41,16 @@ func (o *outside) remaining(b *builder, files []string) []string {
 	return kept
 }
 
-// matching returns the files of one directory that a pattern means, if its wildcards are in its last name alone.
-func matching(pattern string, isFar func(string) bool) (found []string, ok bool) {
+// matching returns the files of one directory that a pattern means, if its wildcards are in its last name alone. A directory that is missing has
+// none.
+func matching(pattern string, isFar func(string) bool) (found []string, ok bool, err error) {
 	dir, base := path.Split(pattern)
 	if strings.ContainsAny(dir, wildcards) || isFar(dir) {
-		return nil, false
+		return nil, false, nil
 	}
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil, os.IsNotExist(err)
+		return nil, os.IsNotExist(err), err
 	}
 	defer f.Close()
 	names, err := f.Readdirnames(maxLookedUp)
@@ -57,7 +59,8 @@ func matching(pattern string, isFar func(string) bool) (found []string, ok bool)
 			found = append(found, filepath.Join(dir, name))
 		}
 	}
-	return found, len(names) < maxLookedUp && (err == nil || len(names) == 0)
+	ok = len(names) < maxLookedUp && (err == nil || err == io.EOF)
+	return found, ok, err
 }
 
 // reachable reports whether there is anything of a file or directory outside the roots that this person could read.

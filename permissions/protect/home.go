@@ -73,14 +73,16 @@ const passwdFile = "/etc/passwd"
 
 // Closed returns the directories that commands see empty except for names that the sandbox shows: the home directory, and other users' homes
 // that this process can read. None lies in another.
-func (h Home) Closed() []string {
+func (h Home) Closed() ([]string, error) {
 	all := []string{"/home", "/root"}
 	if h.Dir != "" {
 		all = append(all, h.Dir)
 	}
-	if text, err := os.ReadFile(passwdFile); err == nil {
-		all = append(all, homesIn(string(text))...)
+	text, err := os.ReadFile(passwdFile)
+	if agenttool.IsShortage(err) {
+		return nil, err
 	}
+	all = append(all, homesIn(string(text))...)
 	var closed []string
 	for _, dir := range all {
 		real, err := filepath.EvalSymlinks(dir)
@@ -89,7 +91,7 @@ func (h Home) Closed() []string {
 		}
 		closed = append(closed, real)
 	}
-	return Outermost(closed)
+	return Outermost(closed), nil
 }
 
 // systemPlace reports whether a directory is the system's own, or holds some of it.

@@ -401,8 +401,8 @@ func (b *builder) aliasesIn(dir string, w *walk) {
 func (b *builder) elsewhere() {
 	plain, wild := b.m.deny.elsewhere(b.tree.roots)
 	for _, pattern := range wild {
-		found, ok := matching(pattern, b.isFar)
-		if !ok {
+		found, ok, err := matching(pattern, b.isFar)
+		if b.tree.noted(err); !ok {
 			b.gap(pattern, "not masked: a pattern with wildcards outside the roots cannot become a mask")
 		}
 		plain = append(plain, found...)

@@ -12,15 +12,24 @@ import (
 // maxMountinfo is how much of the list of mounts is read, in bytes.
 const maxMountinfo = 4 << 20
 
-// farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none.
-func farMounts() []string { return farIn(mountinfo("self")) }
+// farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none, and the error says why.
+func farMounts() ([]string, error) {
+	text, err := mountinfo("self")
+	return farIn(text), err
+}
 
 // OtherNames returns the other paths under which the directories, or parts of them, are mounted.
-func OtherNames(dirs []string) []string {
-	return slices.DeleteFunc(otherNames(dirs, mountsIn(mountinfo("self"))), func(file string) bool {
+//
+// It fails only if the machine is short of something.
+func OtherNames(dirs []string) ([]string, error) {
+	text, err := mountinfo("self")
+	if agenttool.IsShortage(err) {
+		return nil, err
+	}
+	return slices.DeleteFunc(otherNames(dirs, mountsIn(text)), func(file string) bool {
 		var stat unix.Stat_t
 		return systemPlace(file) || unix.Lstat(file, &stat) != nil
-	})
+	}), nil
 }
 
 // Mounts are those that a process sees.
@@ -31,8 +40,8 @@ type Mounts struct {
 
 // MountsOf returns the mounts of a process. It reports whether they can be read: those of a process that has ended cannot.
 func MountsOf(pid int) (Mounts, bool) {
-	text := mountinfo(strconv.Itoa(pid))
-	return Mounts{text, mountsIn(text)}, text != ""
+	text, err := mountinfo(strconv.Itoa(pid))
+	return Mounts{text, mountsIn(text)}, err == nil && text != ""
 }
 
 // Same reports whether two processes live among the same mounts.
@@ -47,15 +56,15 @@ func (m Mounts) Changes(ours Mounts, dir string, below bool) bool {
 	})
 }
 
-// mountinfo returns the list of mounts of a process, "" if it cannot be read.
-func mountinfo(process string) string {
+// mountinfo returns the list of mounts of a process.
+func mountinfo(process string) (string, error) {
 	fd, err := unix.Open("/proc/"+process+"/mountinfo", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	text, err := readRegular(fd, maxMountinfo)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return string(text)
+	return string(text), nil
 }

@@ -3,7 +3,7 @@
 package protect
 
 // farMounts is known on Linux only.
-func farMounts() []string { return nil }
+func farMounts() ([]string, error) { return nil, nil }
 
 // OtherNames is known on Linux only.
-func OtherNames([]string) []string { return nil }
+func OtherNames([]string) ([]string, error) { return nil, nil }

@@ -33,7 +33,7 @@ func Quarantine(roots []string, change Change) (string, error) {
 		return "", fmt.Errorf("quarantine %s: %w", change.Path, err)
 	}
 	defer unix.Close(fd)
-	if now := stateAt(fd, name); now.id != change.After.id || now.Kind != change.After.Kind {
+	if now, _ := stateAt(fd, name); now.id != change.After.id || now.Kind != change.After.Kind {
 		return "", fmt.Errorf("quarantine %s: %w", change.Path, ErrChangedAgain)
 	}
 	if err := dropExecutable(fd, name, change); err != nil {

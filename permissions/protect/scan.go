@@ -51,10 +51,12 @@ func scanWith(ctx context.Context, options Options, session *coverHistory) (*Map
 	if err != nil {
 		return nil, err
 	}
+	far, err := farMounts()
+	t.noted(err)
 	inner := cleaned(options.Roots)
 	slices.Reverse(inner)
 	b := &builder{
-		tree: t, options: options, far: farMounts(),
+		tree: t, options: options, far: far,
 		m: &Map{
 			Roots: t.roots, inner: inner, deny: deny, names: make(map[string]Rule), dirs: make(map[string]struct{}),
 			secrets: make(map[identity]Rule), home: options.Home,

@@ -65,6 +65,7 @@ type Snap struct {
 	beside []*Snap // of the places outside the roots
 	looked int     // names looked at
 	buf    []byte  // to list directories
+	tree   *tree   // while the snapshot is taken
 	// Partial says that there was more than a snapshot looks at.
 	Partial bool
 }
@@ -74,14 +75,15 @@ type snapshotEntry struct {
 	state State
 }
 
-// Take takes a snapshot. It costs some µs for each name.
+// Take takes a snapshot. It costs some µs for each name. It fails if the machine is short of something: what cannot be opened for it would count as
+// missing.
 func Take(m *Map) (*Snap, error) {
 	t, err := openTree(m.Roots)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	s := &Snap{m: m, states: make(map[string]snapshotEntry), buf: make([]byte, snapBuffer)}
+	s := &Snap{m: m, tree: t, states: make(map[string]snapshotEntry), buf: make([]byte, snapBuffer)}
 	byDir := make(map[string][]Entry)
 	for _, entry := range slices.Concat(m.Sealed, m.Missing, m.Reported) {
 		dir, _ := t.split(entry.Path)
@@ -93,11 +95,18 @@ func Take(m *Map) (*Snap, error) {
 	for _, dir := range m.Watch {
 		s.watch(t, dir)
 	}
-	s.buf = nil
+	s.buf, s.tree = nil, nil
+	if t.short != nil {
+		return nil, t.short
+	}
 	for _, of := range m.beside {
-		if snap, err := Take(of); err == nil { // else it is gone
+		snap, err := Take(of)
+		switch {
+		case err == nil:
 			s.beside = append(s.beside, snap)
-		}
+		case agenttool.IsShortage(err):
+			return nil, err
+		} // else it is gone
 	}
 	return s, nil
 }
@@ -138,8 +147,8 @@ func (s *Snap) note(fd int, entry Entry, depth int) {
 		s.Partial = true
 		return
 	}
-	state := stateAt(fd, name)
-	if state.Kind == Absent {
+	state, err := stateAt(fd, name)
+	if s.tree.noted(err); state.Kind == Absent {
 		return
 	}
 	s.states[entry.Path] = snapshotEntry{entry.Rule, state}
@@ -151,7 +160,7 @@ func (s *Snap) note(fd int, entry Entry, depth int) {
 		return
 	}
 	sub, err := unix.Openat(fd, name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
-	if err != nil {
+	if s.tree.noted(err) != nil {
 		return
 	}
 	defer unix.Close(sub)
@@ -214,31 +223,32 @@ func (s *Snap) below(fd int, file string, tails []tail) {
 		}
 		whole := agenttool.Join(file, t.rest)
 		parent := path.Dir(agenttool.Join(path.Base(file), t.rest))
-		if sub, err := openBeneath(fd, parent, searchOnly|unix.O_DIRECTORY|unix.O_CLOEXEC); err == nil {
+		sub, err := openBeneath(fd, parent, searchOnly|unix.O_DIRECTORY|unix.O_CLOEXEC)
+		if s.tree.noted(err) == nil {
 			s.note(sub, Entry{whole, t.name.Rule, Absent}, sealedDepth)
 			unix.Close(sub)
 		}
 	}
 }
 
-// stateAt looks at one name of an open directory.
-func stateAt(fd int, name string) State {
+// stateAt looks at one name of an open directory. A file that cannot be read has no digest, and the error says why.
+func stateAt(fd int, name string) (state State, err error) {
 	var stat unix.Stat_t
-	if statAt(fd, name, &stat) != nil {
-		return State{}
+	if err = statAt(fd, name, &stat); err != nil {
+		return State{}, err
 	}
-	state := State{
+	state = State{
 		Kind: kindOf(&stat), Mode: fs.FileMode(stat.Mode & 0o7777), Size: stat.Size,
 		id: identityOf(&stat), changed: stat.Ctim,
 	}
 	switch {
 	case state.Kind == Symlink:
-		state.Target, _ = readlinkAt(fd, name)
+		state.Target, err = readlinkAt(fd, name)
 		state.Digest = digest([]byte(state.Target))
 	case state.Kind == File && stat.Size <= maxDigest:
-		state.Digest = digestAt(fd, name)
+		state.Digest, err = digestAt(fd, name)
 	}
-	return state
+	return state, err
 }
 
 func digest(content []byte) string {
@@ -246,18 +256,18 @@ func digest(content []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// digestAt digests a regular file, "" if it cannot be read.
-func digestAt(dir int, name string) string {
+// digestAt digests a regular file.
+func digestAt(dir int, name string) (string, error) {
 	flags := unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC
 	fd, err := unix.Openat(dir, name, flags, 0)
 	if err != nil {
-		return ""
+		return "", err
 	}
 	content, err := readRegular(fd, maxDigest)
 	if err != nil {
-		return ""
+		return "", err
 	}
-	return digest(content)
+	return digest(content), nil
 }
 
 // Changes takes another snapshot and returns the differences, sorted by path. A root that no longer exists is an error.
@@ -280,6 +290,9 @@ func (s *Snap) Changes() ([]Change, error) {
 	}
 	for _, of := range s.beside {
 		more, err := of.Changes()
+		if agenttool.IsShortage(err) {
+			return nil, err
+		}
 		if err != nil {
 			continue // it is gone
 		}

@@ -180,7 +180,8 @@ func (t *tree) read(file string, limit int) ([]byte, error) {
 	if t.noted(err) != nil {
 		return nil, err
 	}
-	return readRegular(fd, limit)
+	content, err := readRegular(fd, limit)
+	return content, t.noted(err)
 }
 
 // readRegular reads the beginning of a regular file, refuses all else, and closes it. It stays below package os, which

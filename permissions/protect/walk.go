@@ -157,7 +157,7 @@ func (w *walk) list(fd int) (reason string) {
 		w.children = append(w.children, child{name: string(name), kind: kind})
 		return true
 	})
-	if err != nil {
+	if w.tree.noted(err) != nil {
 		reason = "not looked into further: " + err.Error()
 	}
 	for i := range w.children {
