@@ -3,8 +3,11 @@ package sandbox
 import (
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -12,20 +15,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The defaults of [Bounds].
 const (
-	defaultProcesses = 8192
+	leastProcesses   = 512
+	processesPerCore = 256
 	defaultScratch   = 16 << 30
 )
 
-// withDefaults replaces zero fields by their defaults; dir is on the disk of the scratch.
-func (b Bounds) withDefaults(dir string) Bounds {
+// UsualBounds are the bounds on processes and memory of a session that has no others.
+func UsualBounds() Bounds {
+	b := Bounds{}.withDefaults()
+	room, _ := roomHere()
+	b.Processes = tighter(b.Processes, commandRoom(room, ofHolder+2*ofHelper+ofHost))
+	return b
+}
+
+// withDefaults replaces zero fields by their defaults, but for Scratch.
+func (b Bounds) withDefaults() Bounds {
 	if b.Processes == 0 {
-		b.Processes = defaultProcesses
+		b.Processes = leastProcesses + processesPerCore*runtime.NumCPU()
 	}
-	var info unix.Sysinfo_t
-	if b.Memory == 0 && unix.Sysinfo(&info) == nil {
-		b.Memory = int64(info.Totalram) * int64(info.Unit) / 4 * 3
+	if b.Memory == 0 {
+		b.Memory = memoryHere() / 2
 	}
+	return b
+}
+
+// withScratch is withDefaults for Scratch; dir is on its disk.
+func (b Bounds) withScratch(dir string) Bounds {
 	if b.Scratch == 0 {
 		b.Scratch = defaultScratch
 		var disk unix.Statfs_t
@@ -36,18 +53,101 @@ func (b Bounds) withDefaults(dir string) Bounds {
 	return b
 }
 
+// memoryHere is the memory that this process and all that it starts may have: the machine's, or what a control group leaves of it. 0: it is not known.
+func memoryHere() int64 {
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) != nil {
+		return 0
+	}
+	return memoryIn(readText("/proc/self/cgroup"), unifiedMount, memoryMount, int64(info.Totalram)*int64(info.Unit))
+}
+
 // boundOf reads SaysBounded: the helper ended the command because it used too much.
-func boundOf(parts []string) (v Violation, ok bool) {
+func (s *Session) boundOf(parts []string) (v Violation, ok bool) {
 	if len(parts) != 3 {
 		return Violation{}, false
 	}
 	used, _ := strconv.ParseInt(parts[1], 10, 64)
 	most, _ := strconv.ParseInt(parts[2], 10, 64)
-	detail := fmt.Sprintf("it had %d processes at once, and may have %d", used, most)
+	more := "set jobs.limits.processes for more"
+	if most < int64(s.o.Bounds.Processes) {
+		more = "the limit of this user or of the control group leaves no more"
+	}
+	detail := fmt.Sprintf("it had %d processes and threads, and all commands together may have %d: %s", used, most, more)
 	if parts[0] == "memory" {
-		detail = fmt.Sprintf("it used %s of memory, and may use %s", mebibytes(used), mebibytes(most))
+		detail = fmt.Sprintf("it used %s of memory, and may use %s: set jobs.limits.memory for more", mebibytes(used), mebibytes(most))
 	}
 	return Violation{Wall: Bound, Rule: parts[0], Detail: detail, Certain: true}, true
+}
+
+// kills are how many processes the kernel has ended for want of memory: in the control group of this process and in that of the session's
+// commands, and on the whole machine where no group counts them.
+type kills struct {
+	once sync.Once
+	file string
+}
+
+// count is the number up to now.
+func (k *kills) count(r *processReserve) int64 {
+	k.once.Do(func() {
+		k.file = "/proc/vmstat"
+		found, groups := false, readText("/proc/self/cgroup")
+		above(groups, "memory", unifiedMount, memoryMount, func(dir string) {
+			for _, name := range []string{"memory.events", "memory.oom_control"} {
+				if file := filepath.Join(dir, name); !found && countOf(file, killsName) >= 0 {
+					k.file, found = file, true
+				}
+			}
+		})
+	})
+	r.mu.Lock()
+	group := r.group.dir
+	r.mu.Unlock()
+	n := max(countOf(k.file, killsName), 0)
+	if group != "" {
+		n += max(countOf(filepath.Join(group, "memory.events"), killsName), 0)
+	}
+	return n
+}
+
+// killsName is the name of the count in its files.
+const killsName = "oom_kill"
+
+func readText(file string) string {
+	text, _ := os.ReadFile(file)
+	return string(text)
+}
+
+// countOf reads the number behind a name that begins a line of a file, -1 if there is none.
+func countOf(file, name string) int64 {
+	for line := range strings.Lines(readText(file)) {
+		if count, found := strings.CutPrefix(line, name+" "); found {
+			if n, err := strconv.ParseInt(strings.TrimSpace(count), 10, 64); err == nil {
+				return n
+			}
+		}
+	}
+	return -1
+}
+
+// noteKilled takes note that the kernel ended a process for want of memory while a command ran that failed, unless the host ended it.
+func (p *Process) noteKilled(e *ExitState) {
+	failed := e.Status.Signaled() && e.Status.Signal() == syscall.SIGKILL || e.Status.ExitStatus() > 0
+	if !failed || p.endedHere.Load() || p.bounded() || p.session.kills.count(&p.session.reserved) <= p.killsBefore {
+		return
+	}
+	p.violations.add(Violation{Wall: Bound, Rule: kernelMemory, Certain: true, Detail: fmt.Sprintf(
+		"no more memory was left of the %s that toolhost and its commands may have", mebibytes(memoryHere()))})
+}
+
+// bounded reports whether a bound of ours ended the command.
+func (p *Process) bounded() bool {
+	for _, v := range p.violations.all() {
+		if v.Wall == Bound {
+			return true
+		}
+	}
+	return false
 }
 
 func mebibytes(bytes int64) string { return strconv.FormatInt(bytes>>20, 10) + " MiB" }

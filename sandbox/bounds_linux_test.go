@@ -82,6 +82,44 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestRunaway: a command that stays at what the session may have is ended, with the reason, and the next one runs. It is bounded in number, and in time.
+func TestRunaway(t *testing.T) {
+	needs(t, "perl")
+	for _, level := range []Level{Full, LandlockNotify} {
+		b := newBench(t, func(o *Options) { o.Level, o.Bounds = level, Bounds{Processes: 120} })
+		p := b.start(t, Profile{Access: Workspace}, `PATH=/usr/bin:/bin; exec perl -e '$SIG{CHLD} = "IGNORE"; for (1 .. 3000) {
+			my $p = fork; if (!defined $p) { select undef, undef, undef, .01 } elsif (!$p) { sleep 60; exit } } sleep 60'`)
+		select {
+		case <-p.Gone():
+		case <-time.After(hang):
+			p.Kill()
+			t.Fatalf("%s: it goes on", level)
+		}
+		if got := boundsOf(p); !slices.Equal(got, []string{"processes"}) {
+			t.Errorf("%s: ended by %q", level, got)
+		}
+		if r := b.run(t, Workspace, "echo after"); r.out != "after" {
+			t.Errorf("%s: then %+v", level, r)
+		}
+	}
+}
+
+// TestMemoryCountsOnce: memory that forked processes share counts once.
+func TestMemoryCountsOnce(t *testing.T) {
+	needs(t, "python3")
+	b := newBench(t, func(o *Options) { o.Bounds = Bounds{Memory: 160 << 20} })
+	r := b.run(t, Workspace, `PATH=/usr/bin:/bin; python3 -c '
+import os, time
+held = bytearray(b"x") * (64 << 20)
+for i in range(6):
+    if os.fork() == 0: time.sleep(1.5); os._exit(0)
+for i in range(6): os.wait()
+print("well")'`)
+	if r.out != "well" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // TestOutOfMemoryScore: when memory is short, commands end before the host does.
 func TestOutOfMemoryScore(t *testing.T) {
 	for _, level := range []Level{Full, LandlockNotify} {

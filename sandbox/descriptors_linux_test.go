@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -286,7 +287,10 @@ func TestLimitsAreTheCommands(t *testing.T) {
 	}
 	eachLevel(t, func(o *Options) { o.Limits = limits }, func(t *testing.T, b *bench, access Access) {
 		processes := strconv.Itoa(maxProcesses)
-		if access == Unconfined {
+		switch {
+		case b.level == Full && access != Unconfined:
+			processes = strconv.Itoa(leastProcesses + processesPerCore*runtime.NumCPU() + ofHolder + ofHelper)
+		case access == Unconfined:
 			processes = strconv.FormatUint(inherited.Max, 10)
 		}
 		want := fmt.Sprintf("100 200 1024 unlimited 1048576 %s", processes)

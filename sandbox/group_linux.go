@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlGroup is a control group of the session's own. The zero value is none.
+// controlGroup is a control group of the session's own, in which its commands are and no helper: a command that fills it ends no helper. The zero
+// value is none.
 type controlGroup struct {
-	dir     string
-	open    *os.File // locked, so that no other session takes it for abandoned
-	startIn bool     // of version 2: processes are started in it; version 1 takes them when they run
+	dir  string
+	open *os.File // locked, so that no other session takes it for abandoned
 }
 
 // groupPrefix begins the names of our control groups.
@@ -44,10 +44,10 @@ func makeGroup(parent string) (g controlGroup, err error) {
 	return g, nil
 }
 
-// take moves a process into a group of version 1, with all that it starts from then on.
-func (g controlGroup) take(pid int) {
-	if g.dir != "" && !g.startIn { // the helpers alone bound a process outside
-		_ = os.WriteFile(filepath.Join(g.dir, "cgroup.procs"), strconv.AppendInt(nil, int64(pid), 10), 0o600)
+// bound changes how many processes the group may have.
+func (g controlGroup) bound(processes int) {
+	if g.dir != "" && processes > 0 {
+		_ = os.WriteFile(filepath.Join(g.dir, "pids.max"), strconv.AppendInt(nil, int64(processes), 10), 0o600)
 	}
 }
 
@@ -81,6 +81,7 @@ func group(b Bounds, root, own string) controlGroup {
 	if err != nil {
 		return controlGroup{}
 	}
+	counts := false
 	for _, c := range controllers {
 		switch {
 		case c == "memory" && b.Memory > 0:
@@ -90,9 +91,9 @@ func group(b Bounds, root, own string) controlGroup {
 		default:
 			continue
 		}
-		g.startIn = g.startIn || err == nil
+		counts = counts || err == nil
 	}
-	if g.startIn {
+	if counts {
 		return g
 	}
 	g.remove()

@@ -49,7 +49,10 @@ func (hs *holders) get(start func() (*holder, error)) (*holder, error) {
 		case <-hs.current.exited:
 			hs.current.close()
 		default:
-			return hs.current, nil
+			if !hs.current.hungUp() {
+				return hs.current, nil
+			}
+			hs.current.close() // waits until its processes are gone, which count
 		}
 	}
 	h, err := start()
@@ -85,27 +88,7 @@ func startHolder(s *Session) (*holder, error) {
 		return nil, err
 	}
 	defer plan.Close()
-	n, bounds := s.network, s.o.Bounds
-	bounds.Processes = s.reserved.ofSession(bounds.Processes)
-	processes, group := bounds.Processes, newGroup(bounds)
-	overlays := len(s.layers.all) > 0
-	h, err := startHolderIn(n, processes, group, plan, overlays)
-	if err != nil && group.startIn { // it may not be entered
-		h, err = startHolderIn(n, processes, controlGroup{}, plan, overlays)
-	}
-	if err != nil {
-		group.remove()
-		return nil, err
-	}
-	go func() { // ends with the holder, and with it every process of the session
-		<-h.exited
-		group.remove()
-	}()
-	return h, nil
-}
-
-// startHolderIn starts it in a control group, if there is one.
-func startHolderIn(n *network, processes int, group controlGroup, plan *os.File, overlays bool) (*holder, error) {
+	processes, overlays := s.reserved.ofSession(s.o.Bounds.Processes), len(s.layers.all) > 0
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return nil, err
@@ -115,15 +98,8 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File,
 	go func() {
 		runtime.LockOSThread()
 		defer close(h.exited)
-		attr := holderAttr(overlays)
-		if group.startIn {
-			attr.UseCgroupFD, attr.CgroupFD = true, int(group.open.Fd())
-		}
-		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), attr, theirs, plan)
+		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), holderAttr(overlays), theirs, plan)
 		theirs.Close()
-		if err == nil {
-			group.take(process.Pid)
-		}
 		started <- err
 		if err == nil {
 			_, _ = process.Wait()
@@ -135,7 +111,7 @@ func startHolderIn(n *network, processes int, group controlGroup, plan *os.File,
 	}
 	listener, err := h.answer()
 	if err == nil && listener != nil {
-		h.proxy, err = n.serve(listener)
+		h.proxy, err = s.network.serve(listener)
 	}
 	if err == nil {
 		h.sockets, err = h.answerSockets()
@@ -197,10 +173,13 @@ func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 	defer h.mu.Unlock()
 	_, _, err := h.socket.WriteMsgUnix([]byte{flags}, unix.UnixRights(fds...), nil)
 	runtime.KeepAlive(files)
-	if err != nil {
-		return nil, err
+	var process *os.File
+	if err == nil {
+		process, err = h.answer()
 	}
-	process, err := h.answer()
+	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+		err = fmt.Errorf("the session's holder: %w", errEnded)
+	}
 	if err == nil && process == nil {
 		err = errors.New("no process")
 	}
@@ -249,6 +228,19 @@ func (h *holder) answerSockets() (*sockets, error) {
 		return nil, errEnded
 	}
 	return newSockets(f)
+}
+
+// hungUp reports whether the holder has closed its socket, as it does only when it ends.
+func (h *holder) hungUp() (gone bool) {
+	raw, err := h.socket.SyscallConn()
+	if err == nil {
+		err = raw.Control(func(fd uintptr) {
+			events := []unix.PollFd{{Fd: int32(fd)}}
+			n, err := unix.Poll(events, 0)
+			gone = err == nil && n > 0 && events[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0
+		})
+	}
+	return gone || err != nil
 }
 
 // close ends the session's processes and waits for their end.
@@ -323,6 +315,9 @@ func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
 
 // errEnded means that the other side has ended.
 var errEnded = errors.New("it ended without a word")
+
+// errNoAnswer means that a helper has not said in time that it has started its command. It is a shortage: the machine is too busy.
+var errNoAnswer = errors.New("the helper did not answer in time")
 
 // noNamespaces says why a process with namespaces of its own could not be started.
 type noNamespaces struct{ error }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -165,7 +164,7 @@ func (p *Process) launch(made *plan) error {
 	case err = <-p.started:
 	case <-time.After(patience):
 		if !p.starting.Load() { // else the command was faster, and has stopped its helper
-			err = errors.New("the helper did not answer")
+			err = errNoAnswer
 		}
 	}
 	if err != nil {

@@ -59,9 +59,9 @@ func (p *Process) listen() {
 	case p.starting.Load(): // the command was faster, and ended its helper
 		p.started <- nil
 	default:
-		p.started <- setupFailed(errEnded)
+		p.started <- p.session.setupFailed(errEnded)
 	}
-	p.Kill() // a helper that closed its socket and lives: nothing goes on without it
+	p.helper.kill() // a helper that closed its socket and lives: nothing goes on without it
 	if alone == nil {
 		p.helper.awaitExit()
 	}
@@ -71,7 +71,9 @@ func (p *Process) listen() {
 	}
 	p.over()
 	if p.Ended() == nil { // without a word of the helper, it was killed with it
-		p.setEnded(&ExitState{Status: syscall.WaitStatus(syscall.SIGKILL)})
+		e := &ExitState{Status: syscall.WaitStatus(syscall.SIGKILL)}
+		p.noteKilled(e)
+		p.setEnded(e)
 	}
 }
 
@@ -85,7 +87,7 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 			continue // it ended with messages of ours unread; its own can still be read, and this error comes once
 		}
 		if errors.Is(err, unix.EMFILE) && !said {
-			p.started <- setupFailed(err)
+			p.started <- p.session.setupFailed(err)
 			return true, nil
 		}
 		if err != nil {
@@ -110,12 +112,13 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 		case enter.SaysEnded:
 			p.inspect()
 			e := parseEnded(parts)
+			p.noteKilled(e)
 			if e.Alone && !p.helper.first {
 				return said, e
 			}
 			p.setEnded(e)
 		case enter.SaysBounded:
-			p.violations.addAny(boundOf(parts))
+			p.violations.addAny(p.session.boundOf(parts))
 		case enter.SaysSealed:
 			if v, ok := coveredAgain(parts); ok && !p.judge.opens(v.Path) {
 				p.violations.add(v)
@@ -214,7 +217,7 @@ func (p *Process) changed(c notify.Change) {
 // failed is the error for a step that failed.
 func (p *Process) failed(parts []string) error {
 	if len(parts) != 3 {
-		return setupFailed(errEnded)
+		return p.session.setupFailed(errEnded)
 	}
 	number, _ := strconv.Atoi(parts[2])
 	errno := syscall.Errno(number)
@@ -225,7 +228,7 @@ func (p *Process) failed(parts []string) error {
 		return agenttool.Failure(agenttool.ExecutionFailed, "start_failed",
 			fmt.Sprintf("the command was not started: %s: %v", p.command, errno)).Because(errno)
 	}
-	return setupFailed(fmt.Errorf("%s %s: %w", parts[0], parts[1], errno))
+	return p.session.setupFailed(fmt.Errorf("%s %s: %w", parts[0], parts[1], errno))
 }
 
 // parseEnded reads SaysEnded.

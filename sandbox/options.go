@@ -74,8 +74,8 @@ type UserCache struct {
 // Bounds are the resources that commands may use. A command that uses more is ended, with a message. The zero value of each
 // field is the default, a negative one no bound.
 type Bounds struct {
-	Processes int   // of a session where the kernel counts them, threads included, else of each command; default 8192
-	Memory    int64 // bytes of a session where a control group counts them, else of each command; default: three quarters of the machine's
+	Processes int   // of a session where the kernel counts them, else of each command, threads included; default: 512, and 256 for each processor
+	Memory    int64 // bytes of a session where a control group counts them, else of each command; default: half of what this process may have
 	Scratch   int64 // bytes of the session's scratch on disk; default: 16 GiB, and no more than half of the free space
 }
 

@@ -36,6 +36,7 @@ type plan struct {
 type outerWall struct {
 	ruleset *os.File // nil where the kernel has none
 	shared  bool     // the ruleset is other commands', too
+	group   *os.File // the list of processes of its control group; nil: it has none
 }
 
 // space has the places that the command may open and write.
@@ -111,6 +112,12 @@ func (p *plan) descriptors() {
 	if p.ruleset != nil {
 		p.Add(enter.Ruleset)
 	}
+	if p.level != None {
+		p.group = p.s.reserved.processes()
+	}
+	if p.group != nil {
+		p.Add(enter.Group)
+	}
 	if p.world != nil {
 		p.Add(enter.World)
 	}
@@ -136,11 +143,17 @@ func (p *plan) files() []*os.File {
 	if p.ruleset != nil {
 		files = append(files, p.ruleset)
 	}
+	if p.group != nil {
+		files = append(files, p.group)
+	}
 	return files
 }
 
 // close gives up what only the helper needs.
 func (p *outerWall) close() {
+	if p.group != nil {
+		p.group.Close()
+	}
 	if p.ruleset != nil && !p.shared {
 		p.ruleset.Close()
 	}
@@ -245,19 +258,23 @@ func (p *plan) directory() error {
 }
 
 // limits bounds what one confined command can use up. Those that a sandbox has by itself hold before it starts, for its helper,
-// too, which can live with them.
+// too, which can live with them, but for that of processes: a helper that gets no thread ends.
 func (p *plan) limits() {
+	b, other := p.s.o.Bounds, func(l Limit) bool {
+		return slices.ContainsFunc(p.s.o.Limits, func(other Limit) bool { return other.Resource == l.Resource })
+	}
 	p.limit(enter.Limit, slices.DeleteFunc([]Limit{
 		{unix.RLIMIT_CORE, 0, 0},
-		p.s.reserved.processLimit(p.level, p.s.o.Bounds.Processes),
 		{unix.RLIMIT_FSIZE, maxFile, maxFile},
 		{unix.RLIMIT_NOFILE, 1024, maxFiles},
-	}, func(l Limit) bool {
-		return slices.ContainsFunc(p.s.o.Limits, func(other Limit) bool { return other.Resource == l.Resource })
-	}))
+	}, other))
+	most, op := uint64(p.s.reserved.processLimit(p.level, b.Processes)), enter.Bound
+	if isExempt() {
+		op = enter.Limit // the kernel does not hold the helper to it, and nothing waits for a command's start
+	}
+	p.limit(op, slices.DeleteFunc([]Limit{{unix.RLIMIT_NPROC, most, most}}, other))
 	p.limit(enter.Bound, p.s.o.Limits)
-	b := p.s.o.Bounds
-	p.Add(enter.Guard, strconv.Itoa(p.s.reserved.ofCommand(b.Processes)), strconv.FormatInt(max(b.Memory, 0), 10))
+	p.Add(enter.Guard, strconv.Itoa(p.s.reserved.ofSession(b.Processes)), strconv.FormatInt(max(b.Memory, 0), 10))
 }
 
 func (p *plan) limit(op enter.Op, limits []Limit) {

@@ -85,6 +85,9 @@ type ending struct {
 	ends  []func() // run in reverse order when every process of the command has ended
 	mu    sync.Mutex
 	ended *ExitState
+
+	killsBefore int64       // the count of [kills] when it began
+	endedHere   atomic.Bool // the host ended it
 }
 
 // hiddenFiles are the files that the sandbox keeps from a command.
@@ -240,7 +243,10 @@ func (p *Process) Signal(sig syscall.Signal) {
 }
 
 // Kill ends every process of the command, also in other sessions.
-func (p *Process) Kill() { p.helper.kill() }
+func (p *Process) Kill() {
+	p.endedHere.Store(true)
+	p.helper.kill()
+}
 
 // await waits until every process of the command has ended, for a limited time.
 func (p *Process) await(patience time.Duration) {

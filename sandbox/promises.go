@@ -44,7 +44,7 @@ func Promises() []Promise {
 		{"processes", "processes, memory and temporary files outside of the session do not show", full, []string{"processes", "temporary files of others"}},
 		{"privileges", "it has no privilege and gets none", every, []string{"privileged calls", "namespaces", "mounts"}},
 		{"environment", "keys in toolhost's environment do not reach it", every, []string{"the environment of toolhost"}},
-		{"bounds", "processes, memory and scratch are bounded, and it cannot hold up others by a lease on a file", every, []string{"TestBounds", "a lease", "bounds"}},
+		{"bounds", "processes, memory and scratch are bounded, and it cannot hold up others by a lease on a file", every, []string{"TestBounds", "TestRunaway", "a lease", "bounds"}},
 		{"ioctls", "no ioctl makes names, changes files or types: those that programs use are listed, and no other passes", every, []string{"volumes", "terminal"}},
 		{"locks", "it locks no file that it only reads", watched, []string{"TestLocksOutsideArePrivate"}},
 		{"reserve", "whatever commands use up, toolhost has threads, descriptors and processes left", watched, []string{"setup", "TestWaitsTakeNoThreads"}},

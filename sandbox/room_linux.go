@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,17 +12,22 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool"
 )
 
 // processReserve are processes that a session keeps back for the host if the kernel bounds their number: a command that starts processes until the
 // kernel refuses more leaves none for the host either, and a Go program that cannot start a thread ends.
 type processReserve struct {
-	own bool // the commands are this program's probes, which start no processes: no threads are kept back from them
+	own    bool // the commands are this program's probes, which start no processes: no threads are kept back from them
+	groups bool // a control group is made for the commands
 
 	mu       sync.Mutex
-	measured bool // the fields below are set
-	most     int  // processes that all commands together may have, threads included; 0: nothing bounds the host's
-	ofUser   int  // processes that the user may have while commands start more, with those that are not the session's; 0: as many as the kernel lets
+	measured bool         // the fields below are set
+	most     int          // processes that all commands together may have, threads included; 0: nothing bounds the host's
+	ofUser   int          // processes that the user may have while commands start more, with those that are not the session's; 0: as many as the kernel lets
+	group    controlGroup // of the commands, if the session can have one
+	closed   bool
 }
 
 // The threads of a host at rest, those that it has beyond the ones that wait inside the kernel, and those that do so for one command.
@@ -32,21 +38,98 @@ const (
 )
 
 // reserve starts the threads that the host may need while commands take all that is left, and sees how many processes they may
-// have. Threads that exist are used again, so that most calls only count them.
-func (r *processReserve) reserve(commands int) {
+// have, as long as none runs. Threads that exist are used again, so that most calls only count them. It returns how many threads may wait inside
+// the kernel for commands. It fails if so few processes are left that one more command would take those of the host.
+func (r *processReserve) reserve(commands int, b Bounds) (waiting int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if wanted := threadsOfHost + spareThreads + threadsOfCommand*commands; !r.own && countThreads() < wanted {
-		startThreads(min(wanted, processRoom()/3))
-	}
-	if !r.measured {
-		r.measured = true
-		room, used := roomOfUser()
-		r.most = commandRoom(min(processRoom(), room))
-		if room < unlimited {
-			r.ofUser = used + r.most
+	threads, room := countThreads(), unlimited
+	wanted := threadsOfHost + runtime.GOMAXPROCS(0) + spareThreads + threadsOfCommand*commands
+	if !r.own && threads < wanted {
+		if room, _ = roomHere(); room < unlimited {
+			wanted = min(wanted, (threads+room)/3)
 		}
+		if threads < wanted {
+			startThreads(wanted - threadsOfHost) // the others are busy
+		}
+		threads = max(threads, wanted)
 	}
+	if !r.measured || commands == 0 && r.most > 0 {
+		r.measure(b)
+	}
+	if r.most == 0 || r.own {
+		return threads - threadsOfHost, nil
+	}
+	if room, _ = roomHere(); room < ofHelper+ofHost {
+		return 0, fewLeft(room)
+	}
+	return threads - threadsOfHost, nil
+}
+
+// What is kept of the processes that are left: for the session's holder with its reaper, for each helper, and for the host.
+const (
+	ofHolder = 9
+	ofHelper = 7
+	ofHost   = 8
+)
+
+// fewLeft is the error of a command for which too few processes are left.
+type fewLeft int
+
+func (n fewLeft) Error() string {
+	return fmt.Sprintf("%d more processes and threads may be started here", int(n))
+}
+func (n fewLeft) Unwrap() error { return agenttool.ErrNoProcesses }
+
+// roomHere is how many more processes and threads may be started here, and how many the user has where that is limited.
+func roomHere() (room, used int) {
+	room, used = roomOfUser()
+	return min(room, processRoom()), used
+}
+
+// measure sees how many processes commands may have, and bounds the control group by that.
+func (r *processReserve) measure(b Bounds) {
+	room, used := roomHere()
+	kept, before := ofHelper*2+ofHost, r.most
+	if !r.measured {
+		kept += ofHolder
+	}
+	r.most, r.ofUser = commandRoom(room, kept), 0
+	if used > 0 && r.most > 0 {
+		r.ofUser = used + r.most + ofHelper
+	}
+	b.Processes = tighter(b.Processes, r.most)
+	switch {
+	case r.own || r.closed || !r.groups:
+	case !r.measured:
+		r.group = newGroup(b)
+	case r.most != before:
+		r.group.bound(b.Processes)
+	}
+	r.measured = true
+}
+
+// close removes the control group. Its processes have ended.
+func (r *processReserve) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	r.group.remove()
+	r.group = controlGroup{}
+}
+
+// processes opens the list of the control group's processes, to which a command is added; nil if there is no group.
+func (r *processReserve) processes() *os.File {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.group.dir == "" {
+		return nil
+	}
+	f, err := os.OpenFile(filepath.Join(r.group.dir, "cgroup.procs"), os.O_WRONLY, 0)
+	if err != nil {
+		return nil
+	}
+	return f
 }
 
 // ofSession is how many processes all commands of the session may have, of the given bound; 0 is no bound.
@@ -56,11 +139,12 @@ func (r *processReserve) ofSession(bound int) int {
 	return tighter(bound, r.most)
 }
 
-// ofCommand is how many processes one command may have, of the given bound; 0 is no bound. It leaves some for other commands.
-func (r *processReserve) ofCommand(bound int) int {
+// isShort reports whether the kernel bounds processes, and leaves so few that a helper may have ended for want of them.
+func (r *processReserve) isShort(commands int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return tighter(bound, r.most-r.most/4)
+	room, _ := roomHere()
+	return r.most > 0 && (commands > 1 || room < ofHolder+2*ofHelper+ofHost)
 }
 
 // tighter is the smaller of two bounds; a bound below 1 is none.
@@ -71,28 +155,37 @@ func tighter(a, b int) int {
 	return min(a, b)
 }
 
-// commandRoom is how many processes commands may have, so that some are left for the host; 0 is no bound.
-func commandRoom(room int) int {
-	const kept = 16
+// commandRoom is how many processes commands may have of those that are left, so that as many as kept and a quarter stay for the host and helpers; 0 is
+// no bound. They get a fifth in any case.
+func commandRoom(room, kept int) int {
 	if room >= unlimited {
 		return 0
 	}
-	return max(room-max(room/4, min(room/3, kept)), 1)
+	return max(room-max(room/4, kept), room/5, 1)
 }
 
-// processLimit is RLIMIT_NPROC of a command. Within namespaces of its own, the kernel counts the processes of the session alone, and without them all
-// of the user.
-func (r *processReserve) processLimit(level Level, bound int) Limit {
-	most := maxProcesses
-	if level == Full {
-		most = tighter(most, r.ofSession(bound))
-	} else {
-		r.mu.Lock()
-		most = tighter(most, r.ofUser)
-		r.mu.Unlock()
+// processLimit is RLIMIT_NPROC of a command. Within a user namespace the kernel counts the processes of the session alone since Linux 5.14, and
+// otherwise all of the user.
+func (r *processReserve) processLimit(level Level, bound int) int {
+	if level == Full && countsByNamespace() {
+		if most := r.ofSession(bound); most > 0 {
+			return most + ofHolder + ofHelper // which it counts, too
+		}
+		return maxProcesses
 	}
-	return Limit{unix.RLIMIT_NPROC, uint64(most), uint64(most)}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return tighter(maxProcesses, r.ofUser)
 }
+
+// countsByNamespace reports whether the kernel is Linux 5.14 or later.
+var countsByNamespace = sync.OnceValue(func() bool {
+	var name unix.Utsname
+	var major, minor int
+	_ = unix.Uname(&name)
+	_, _ = fmt.Sscanf(unix.ByteSliceToString(name.Release[:]), "%d.%d", &major, &minor)
+	return major > 5 || major == 5 && minor >= 14
+})
 
 // countThreads returns how many threads this process has.
 func countThreads() int {
@@ -119,20 +212,24 @@ func startThreads(n int) {
 	ended.Wait()
 }
 
-// The hierarchies of control groups that count processes, as they are usually mounted.
+// The hierarchies of control groups that count processes and memory, as they are usually mounted.
 const (
 	unifiedMount = "/sys/fs/cgroup"
-	pidsMount    = "/sys/fs/cgroup/pids" // version 1
+	pidsMount    = "/sys/fs/cgroup/pids" // version 1, as is the next
+	memoryMount  = "/sys/fs/cgroup/memory"
 )
 
 // unlimited is more processes than a machine has.
 const unlimited = 1 << 30
 
+// farLimit is so many processes that nothing here comes near them.
+const farLimit = 16384
+
 // roomOfUser returns how many more processes and threads the limit of the user leaves, and how many there are. A limit that is far above what commands
 // may have is none, and so is one of root, whom the kernel does not hold to it.
 func roomOfUser() (room, used int) {
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur > 2*defaultProcesses || isExempt() {
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur > farLimit || isExempt() {
 		return unlimited, 0
 	}
 	used = tasksOf(os.Getuid())
@@ -149,12 +246,17 @@ func isExempt() bool {
 func tasksOf(uid int) (tasks int) {
 	processes, _ := os.ReadDir("/proc")
 	for _, p := range processes {
-		var st unix.Stat_t
-		dir := "/proc/" + p.Name()
-		if _, err := strconv.Atoi(p.Name()); err != nil || unix.Stat(dir+"/task", &st) != nil || int(st.Uid) != uid {
+		if _, err := strconv.Atoi(p.Name()); err != nil {
 			continue
 		}
-		tasks += max(int(st.Nlink)-2, 1) // a directory for each thread
+		status, _ := os.ReadFile("/proc/" + p.Name() + "/status") // the owner of the directory is root for one that cannot be read
+		_, rest, _ := strings.Cut(string(status), "\nUid:\t")
+		id, rest, _ := strings.Cut(rest, "\t")
+		_, rest, _ = strings.Cut(rest, "\nThreads:\t")
+		threads, _, _ := strings.Cut(rest, "\n")
+		if n, err := strconv.Atoi(threads); err == nil && id == strconv.Itoa(uid) {
+			tasks += n
+		}
 	}
 	return tasks
 }
@@ -171,30 +273,46 @@ func processRoom() int {
 // roomIn is processRoom for the groups that /proc/self/cgroup names.
 func roomIn(groups, unified, pids string) int {
 	room := unlimited
-	for line := range strings.Lines(groups) {
-		_, named, _ := strings.Cut(strings.TrimSpace(line), ":")
-		controllers, own, _ := strings.Cut(named, ":")
-		switch controllers {
-		case "":
-			room = min(room, roomBelow(unified, own))
-		case "pids":
-			room = min(room, roomBelow(pids, own))
-		}
-	}
-	return room
-}
-
-// roomBelow is the least room that a group or one above it has.
-func roomBelow(mount, own string) int {
-	room := unlimited
-	for dir := filepath.Join(mount, own); ; dir = filepath.Dir(dir) {
+	above(groups, "pids", unified, pids, func(dir string) {
 		most, limited := countIn(dir, "pids.max")
 		used, counted := countIn(dir, "pids.current")
 		if limited && counted {
 			room = min(room, max(most-used, 0))
 		}
-		if len(dir) <= len(mount) {
-			return room
+	})
+	return room
+}
+
+// memoryIn returns the least memory that the control groups named in /proc/self/cgroup may have, and at most the given.
+func memoryIn(groups, unified, memory string, least int64) int64 {
+	above(groups, "memory", unified, memory, func(dir string) {
+		for _, name := range []string{"memory.max", "memory.limit_in_bytes"} {
+			if most, limited := countIn(dir, name); limited && most > 0 {
+				least = min(least, int64(most))
+			}
+		}
+	})
+	return least
+}
+
+// above calls visit for the group of each line of /proc/self/cgroup that may have a controller, of version 2 or 1, and for those above it.
+func above(groups, controller, unified, elder string, visit func(dir string)) {
+	for line := range strings.Lines(groups) {
+		_, named, _ := strings.Cut(strings.TrimSpace(line), ":")
+		controllers, own, _ := strings.Cut(named, ":")
+		mount := unified
+		switch {
+		case controllers == "":
+		case slices.Contains(strings.Split(controllers, ","), controller):
+			mount = elder
+		default:
+			continue
+		}
+		for dir := filepath.Join(mount, own); ; dir = filepath.Dir(dir) {
+			visit(dir)
+			if len(dir) <= len(mount) {
+				break
+			}
 		}
 	}
 }
@@ -207,7 +325,7 @@ func countIn(dir, name string) (int, bool) {
 }
 
 const (
-	maxProcesses = 4096
+	maxProcesses = 4096 // of a user, where the kernel counts all of the user
 	maxFile      = 16 << 30
 	maxFiles     = 65536
 )

@@ -41,11 +41,11 @@ func TestProcessRoom(t *testing.T) {
 
 // TestCommandRoom: commands never get all that a group leaves, and always get something.
 func TestCommandRoom(t *testing.T) {
-	if got := commandRoom(unlimited); got != 0 {
+	if got := commandRoom(unlimited, 31); got != 0 {
 		t.Errorf("without a group: %d", got)
 	}
 	for room := range 300 {
-		if got := commandRoom(room); got < 1 || room > 4 && (got >= room || room-got < room/4) {
+		if got := commandRoom(room, 31); got < 1 || room > 4 && (got >= room || room-got < room/4 || room > 40 && room-got < 31) {
 			t.Errorf("of %d they get %d", room, got)
 		}
 	}
@@ -59,8 +59,8 @@ func TestPidsGroup(t *testing.T) {
 	}
 	must(t, os.WriteFile(filepath.Join(own, "pids.current"), []byte("1\n"), 0o600))
 	g := pidsGroup(10, own)
-	g.take(123)
-	for name, want := range map[string]string{"pids.max": "10", "cgroup.procs": "123"} {
+	g.bound(8)
+	for name, want := range map[string]string{"pids.max": "8"} {
 		if got, _ := os.ReadFile(filepath.Join(g.dir, name)); string(got) != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -45,7 +46,9 @@ type Session struct {
 	running  running
 	shown    shownNames
 
-	toldTemporary atomic.Bool // a command's result said that it wrote in the session's /tmp what looks like the user's
+	kills         kills
+	killsBefore   atomic.Int64 // their count when the last command began
+	toldTemporary atomic.Bool  // a command's result said that it wrote in the session's /tmp what looks like the user's
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
 	staging    staging
@@ -59,6 +62,8 @@ func Open(o Options) (*Session, error) {
 	if s.level == None {
 		return s, nil
 	}
+	s.reserved.groups = true
+	s.o.Bounds = o.Bounds.withDefaults()
 	if s.level == "" {
 		s.level = Full
 	}
@@ -100,7 +105,7 @@ func (s *Session) Make() error {
 		s.made = true
 		return nil
 	}
-	s.o.Bounds = s.o.Bounds.withDefaults(s.o.Dir)
+	s.o.Bounds = s.o.Bounds.withScratch(s.o.Dir)
 	if err := s.configs.start(s); err != nil {
 		_ = s.dirs.remove()
 		return unavailable(err)
@@ -249,18 +254,24 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
-	s.reserved.reserve(s.running.count())
 	if c.Profile.confined() {
 		if err := s.Make(); err != nil {
 			return nil, err
 		}
 	}
+	waiting, err := s.reserved.reserve(s.running.count(), s.o.Bounds)
+	if err != nil {
+		return nil, s.setupFailed(err)
+	}
+	s.room.Bound(waiting / 2) // the others are the host's
 	s.laid.RLock()
 	defer s.laid.RUnlock()
 	if c.Profile.Access == ReadOnly && s.o.Go.Cache != "" {
 		s.goCache.Do(func() { makeGoCache(s.dirs.cache.path) })
 	}
 	p := newProcess(c)
+	p.killsBefore = s.kills.count(&s.reserved)
+	s.killsBefore.Store(p.killsBefore)
 	made := &plan{s: s, c: c, level: s.level}
 	defer made.close()
 	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch}
@@ -303,7 +314,7 @@ func (s *Session) HoldNames() (release func()) {
 func (s *Session) startFailed(err error) error {
 	failure, ok := errors.AsType[*agenttool.Error](err)
 	if !ok {
-		failure, _ = errors.AsType[*agenttool.Error](setupFailed(err))
+		failure, _ = errors.AsType[*agenttool.Error](s.setupFailed(err))
 	}
 	if failure.Code == sandboxFailed && s.o.NotMade != nil {
 		s.o.NotMade()
@@ -314,7 +325,17 @@ func (s *Session) startFailed(err error) error {
 // sandboxFailed is the code of the error for a command whose sandbox could not be made, although resources were not short.
 const sandboxFailed = "sandbox_failed"
 
-func setupFailed(err error) error {
+// setupFailed is the error of a command whose sandbox could not be made. A helper or a holder that ended without a word where few processes or
+// little memory are left could not say that.
+func (s *Session) setupFailed(err error) error {
+	if errors.Is(err, errEnded) {
+		switch {
+		case s.kills.count(&s.reserved) > s.killsBefore.Load():
+			err = fmt.Errorf("%w (%w)", unix.ENOMEM, err)
+		case s.reserved.isShort(s.running.count()):
+			err = fmt.Errorf("%w (%w)", agenttool.ErrNoProcesses, err)
+		}
+	}
 	if e := shortage("the command did not run: "+err.Error(), err); e != nil {
 		return e
 	}
@@ -328,7 +349,7 @@ func shortage(doing string, err error) error {
 	if without, ok := errors.AsType[noNamespaces](err); ok && without.forbidden() {
 		return nil
 	}
-	if errors.Is(err, errStalled) {
+	if errors.Is(err, errStalled) || errors.Is(err, errNoAnswer) || errors.Is(err, os.ErrDeadlineExceeded) {
 		return agenttool.Failure(agenttool.DependencyUnavailable, agenttool.ResourceExhausted, doing).Because(err)
 	}
 	if errors.Is(err, unix.EAGAIN) {
@@ -361,6 +382,7 @@ func (s *Session) Close() error {
 		_ = s.network.proxy.Close()
 	}
 	s.layers.close()
+	s.reserved.close()
 	if s.dirs.lock == nil || !made {
 		return nil
 	}

@@ -177,3 +177,6 @@ func TryLayers(string) error { return errLinux }
 
 // HoldNames does nothing: no command runs.
 func (s *Session) HoldNames() (release func()) { return func() {} }
+
+// UsualBounds are none.
+func UsualBounds() Bounds { return Bounds{} }

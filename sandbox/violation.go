@@ -42,6 +42,9 @@ const (
 // replacedByGit is the rule of a violation at a configuration file of git in the home directory.
 const replacedByGit = "replaced by git"
 
+// kernelMemory is the rule of a violation for a process that the kernel ended for want of memory.
+const kernelMemory = "kernel_memory"
+
 // maxViolations bounds what is kept of one command, which may try the same thing for ever.
 const maxViolations = 50
 
@@ -107,7 +110,11 @@ func (v Violation) String() string {
 	case Changed:
 		fmt.Fprintf(&b, "%s, which other programs run or obey, %s", what, v.Detail)
 	case Bound:
-		fmt.Fprintf(&b, "the sandbox ended the command: %s", v.Detail)
+		who := "the sandbox ended the command"
+		if v.Rule == kernelMemory {
+			who = "the kernel ended a process of the command"
+		}
+		fmt.Fprintf(&b, "%s: %s", who, v.Detail)
 	case DeniedCommand:
 		fmt.Fprintf(&b, "the sandbox kept the command from running %s, which is denied by %s", what, v.Rule)
 	case History:

@@ -1,7 +1,9 @@
 package enter
 
 import (
+	"runtime"
 	"strconv"
+	"sync"
 	"syscall"
 )
 
@@ -10,21 +12,47 @@ const processesName = "TOOLHOST_PROCESSES="
 
 // HolderEnv is the environment of a holder whose session may have that many processes; 0 is no bound.
 func HolderEnv(processes int) []string {
-	return []string{"GODEBUG=", processesName + strconv.Itoa(processes)}
+	return append(HelperEnv(), processesName+strconv.Itoa(processes))
 }
 
-// boundProcesses has the kernel refuse more processes in our pid namespace, with all below it. A kernel before 6.14 has one
-// bound for the whole machine, which must stay: there each helper counts.
-func boundProcesses() {
-	const leastAllowed = 301
+// processesEntry is the entry of processesName in our environment, "" if there is none.
+func processesEntry() string {
 	for _, entry := range syscall.Environ() {
-		if len(entry) <= len(processesName) || entry[:len(processesName)] != processesName {
-			continue
-		}
-		if most := number(entry[len(processesName):]); most > 0 && kernelSince(6, 14) {
-			writeFile("/proc/sys/kernel/pid_max", strconv.Itoa(max(most, leastAllowed)))
+		if len(entry) > len(processesName) && entry[:len(processesName)] == processesName {
+			return entry
 		}
 	}
+	return ""
+}
+
+// boundProcesses has the kernel refuse more processes in our pid namespace, with all below it. The kernel gives the numbers below 300 once
+// only, so a namespace has that many numbers less than its largest. A kernel before 6.14 has one bound for the whole machine, which must stay:
+// there each helper counts.
+func boundProcesses() {
+	const givenOnce = 300
+	entry := processesEntry()
+	if entry == "" {
+		return
+	}
+	if most := number(entry[len(processesName):]); most > 0 && kernelSince(6, 14) {
+		writeFile("/proc/sys/kernel/pid_max", strconv.Itoa(most+givenOnce))
+	}
+}
+
+// park makes threads that wait for work. The runtime ends a process that needs one more thread when the kernel starts none, so a process that must
+// live while others use up all processes makes its threads before.
+func park(threads int) {
+	var made, ended sync.WaitGroup
+	made.Add(threads)
+	for range threads {
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			made.Done()
+			made.Wait()
+		})
+	}
+	ended.Wait()
 }
 
 // kernelSince reports whether the kernel is of a version or a later one.
@@ -55,8 +83,9 @@ func offer() {
 	}
 }
 
-// bounds are how much of the machine one command may use: processes at once, threads not counted, and bytes of memory that
-// they share with no file. 0 is no bound.
+// bounds are how much of the machine one command may use: processes at once, threads included, and bytes of memory that
+// they share with no file. 0 is no bound. Where the kernel holds all commands of a session to that many processes, too, one never
+// has more: it is ended when it stays there.
 type bounds struct{ processes, memory int }
 
 // Looking at a command takes about ten µs for each of its processes: the more it uses, the more often it is looked at, but the

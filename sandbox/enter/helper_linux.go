@@ -25,6 +25,7 @@ type helper struct {
 // limits are the limits of the command.
 type limits struct {
 	bounds []rlimit
+	group  int // the list of processes of the command's control group; -1: it has none
 	guard  bounds
 	bind   func(pid int) // sets them for the command, on a thread that may
 }
@@ -33,7 +34,7 @@ type limits struct {
 func help() {
 	h := &helper{
 		view: view{held: map[string]int{}}, files: []uintptr{0, 1, 2}, ruleset: -1, listener: -1,
-		first: syscall.Getpid() == 1,
+		first: syscall.Getpid() == 1, limits: limits{group: -1},
 	}
 	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
 		h.fail(Step{Op: "memory-closed"}, errno)
@@ -50,6 +51,10 @@ func help() {
 	if plan[0].Op == Ruleset {
 		last++
 		h.ruleset, plan = last, plan[1:]
+	}
+	if plan[0].Op == Group {
+		last++
+		h.group, plan = last, plan[1:]
 	}
 	if plan[0].Op == World {
 		h.pids, h.view.proc = last+1, last+2
@@ -211,7 +216,7 @@ func (h *helper) begin(s Step) (int, error) {
 		lowerPriority()
 	}
 	attr := &syscall.ProcAttr{Env: h.environ, Files: h.files, Sys: &syscall.SysProcAttr{
-		Setsid: !h.terminal, Foreground: h.terminal, Ctty: 0, Pdeathsig: syscall.SIGKILL, Ptrace: len(h.bounds) > 0,
+		Setsid: !h.terminal, Foreground: h.terminal, Ctty: 0, Pdeathsig: syscall.SIGKILL, Ptrace: len(h.bounds) > 0 || h.group >= 0,
 	}}
 	if h.pids != 0 {
 		attr.Sys.Pdeathsig = 0 // it would come when this thread ends; the holder sees to it

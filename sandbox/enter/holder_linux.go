@@ -7,6 +7,9 @@ import (
 	"syscall"
 )
 
+// holderThreads is how many threads a holder has at most, so that commands which use up all processes cannot end it.
+const holderThreads = 8
+
 // hold is the whole life of a holder.
 func hold() {
 	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
@@ -20,7 +23,7 @@ func hold() {
 	}
 	failed := buildPlaces()
 	offer()
-	boundProcesses()
+	park(holderThreads)
 	writeFile("/proc/sys/net/ipv4/ip_unprivileged_port_start", "0")
 	writeFile("/proc/sys/user/max_user_namespaces", "0") // the filter forbids them too
 	listener := listen()
@@ -30,6 +33,9 @@ func hold() {
 	answerDevices(failed)
 	h := holder{lonely: make(chan lonelyStart), helpers: map[int]mounts{}}
 	w, errno := makeWorld()
+	if errno != 0 {
+		boundProcesses() // of all pid namespaces below, and of ours
+	}
 	answerWorld(w, errno)
 	h.world = w
 	h.changed = sync.NewCond(&h.mu)
@@ -132,7 +138,7 @@ func (h *holder) serve() {
 		fds := descriptors(rights[:m])
 		if len(fds) == 0 {
 			carryOut(b[0], string(b[1:n]))
-		} else if len(fds) >= 5 && len(fds) <= 7 {
+		} else if len(fds) >= 5 && len(fds) <= 8 {
 			start := h.start
 			if b[0]&OwnNetwork != 0 {
 				start = h.startLonely

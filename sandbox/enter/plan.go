@@ -19,6 +19,7 @@ type Op string
 const (
 	Note       Op = "note"       // the command gets another descriptor, 3, which came behind the plan
 	Ruleset    Op = "landlock"   // the command is restricted by the Landlock ruleset whose descriptor came last
+	Group      Op = "group"      // the command is counted in the control group whose list of processes is the next descriptor
 	World      Op = "world"      // the command lives in the session's pid namespace: its descriptor, and one of a /proc, come last
 	Terminal   Op = "terminal"   // stdin becomes the controlling terminal
 	Hold       Op = "hold"       // path, dev, ino: keep the tree at path as it is now, for Place
@@ -47,7 +48,7 @@ const (
 	Directory  Op = "directory"  // path, dev, ino: the working directory
 	Limit      Op = "limit"      // resource, soft, hard: of the helper, too
 	Bound      Op = "bound"      // resource, soft, hard: of the command alone
-	Guard      Op = "guard"      // processes, bytes of memory: end the command that uses more at once; 0 is no bound
+	Guard      Op = "guard"      // processes, bytes of memory: end the command that uses more, or stays at what the kernel allows; 0 is no bound
 	Privileges Op = "privileges" // give up all of them
 	Filter     Op = "seccomp"    // program, "notify" or ""
 	Nice       Op = "nice"       // the command is nicer than its host: nobody waits for it

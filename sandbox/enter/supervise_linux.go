@@ -145,8 +145,12 @@ func ignore(signals ...syscall.Signal) {
 }
 
 // setBounds sets the limits that are the command's alone: with those of its helper changed, the helper itself could run into
-// them.
+// them. The same holds for the control group.
 func (h *limits) setBounds(pid int) {
+	if h.group >= 0 {
+		_, _ = syscall.Write(h.group, strconv.AppendInt(nil, int64(pid), 10))
+		syscall.Close(h.group)
+	}
 	for _, l := range h.bounds {
 		_ = l.set(pid) // it fails for a process that changed its user or has ended
 	}
@@ -155,78 +159,164 @@ func (h *limits) setBounds(pid int) {
 // watch gives the session of a command that is nicer its priority, and ends a command that uses more than its bounds. One that ends at once
 // costs neither.
 func (h *helper) watch(command int, b bounds) {
-	nice := !h.nicer
+	nice, at := !h.nicer, fullness{}
 	for pause := int64(often); !nice || b != (bounds{}); {
 		wait := syscall.NsecToTimespec(pause * 1e6)
 		_ = syscall.Nanosleep(&wait, nil)
 		nice = nice || h.view.setSessionPriority(command)
 		runtime.LockOSThread() // whose time is taken
 		begun := threadTime()
-		pause = h.look(b)
+		pause = h.look(b, &at)
 		pause = max(pause, (share-1)*(threadTime()-begun)/1e6)
 		runtime.UnlockOSThread()
 	}
 }
 
-// look ends a command that uses more than its bounds. It returns how many ms later to look again.
-func (h *helper) look(b bounds) (pause int64) {
+// fullness is how long a command has had about as many processes as the kernel allows. One that is refused more again and again falls below that
+// between two attempts, which takes off half of the time that it lasts.
+type fullness struct{ last, lasted int64 } // ns
+
+// lasting is how long a command may stay there. Other commands and the command itself are refused more.
+const lasting = 1e9 // ns
+
+// lasts takes note whether there are that many now, and reports whether there have been for too long.
+func (f *fullness) lasts(full bool) bool {
+	var t syscall.Timespec
+	_, _ = sys(syscall.SYS_CLOCK_GETTIME, 1, uintptr(unsafe.Pointer(&t))) // CLOCK_MONOTONIC
+	now := t.Nano()
+	if f.last == 0 {
+		f.last = now
+	}
+	if since := now - f.last; full {
+		f.lasted += since
+	} else {
+		f.lasted = max(f.lasted-since/2, 0)
+	}
+	f.last = now
+	return full && f.lasted > lasting
+}
+
+// look ends a command that uses more than its bounds, or stays at what the kernel allows. It returns how many ms later to look again.
+func (h *helper) look(b bounds, at *fullness) (pause int64) {
 	if b == (bounds{}) {
 		return calmly
 	}
 	if h.pids != 0 {
 		trimShared()
 	}
-	processes, memory := h.used()
+	u := h.used(rough)
+	if b.memory > 0 && u.memory > b.memory {
+		u = h.used(exact)
+	}
+	full := b.processes > 0 && u.session > b.processes-max(b.processes/8, 1) && u.processes >= u.largest
 	what, used, most := "", 0, 0
-	switch {
-	case b.processes > 0 && processes > b.processes:
-		what, used, most = "processes", processes, b.processes
-	case b.memory > 0 && memory > b.memory:
-		what, used, most = "memory", memory, b.memory
+	switch lasts := at.lasts(full); {
+	case b.processes > 0 && u.processes > b.processes, lasts:
+		what, used, most = "processes", u.processes, b.processes
+	case b.memory > 0 && u.memory > b.memory:
+		what, used, most = "memory", u.memory, b.memory
 	}
 	if what != "" {
 		say(SaysBounded, -1, what, strconv.Itoa(used), strconv.Itoa(most))
-		h.signal(syscall.SIGKILL)
+		if h.first {
+			h.signal(syscall.SIGKILL)
+		} else {
+			h.end()
+		}
 	}
-	if b.processes > 0 && processes > b.processes/8 || b.memory > 0 && memory > b.memory/16 || what != "" {
+	if b.processes > 0 && u.session > b.processes/8 || b.memory > 0 && u.memory > b.memory/16 || what != "" {
 		return often
 	}
 	return calmly
 }
 
-// used counts the processes of the command, and the bytes of memory that are theirs.
-func (h *helper) used() (processes, memory int) {
-	page, proc := syscall.Getpagesize(), atFDCWD
-	count := func(pid int) {
-		processes++
-		path := strconv.Itoa(pid) + "/statm" // size resident shared …
-		if proc == atFDCWD {
-			path = "/proc/" + path
-		}
-		text := readAllAt(proc, path)
-		var fields [3]string
-		for i := range fields {
-			end := index(text, ' ')
-			fields[i], text = text[:end], text[min(end+1, len(text)):]
-		}
-		memory += max(number(fields[1])-number(fields[2]), 0) * page
+// helperThreads is about how many threads a helper has.
+const helperThreads = 6
+
+// usage is what a command uses.
+type usage struct {
+	processes, memory int // its own, threads included, and bytes that are no file's
+	session           int // processes of all commands of the session, as far as they show here
+	largest           int // of the other command that has most
+}
+
+// rough is the memory of a process that it shares with no file. Processes that were forked share some with each other, which counts for each.
+func rough(proc int, of string) int {
+	text := readAllAt(proc, of+"/statm") // size resident shared …
+	var fields [3]string
+	for i := range fields {
+		end := index(text, ' ')
+		fields[i], text = text[:end], text[min(end+1, len(text)):]
 	}
-	if h.first {
+	return max(number(fields[1])-number(fields[2]), 0) * syscall.Getpagesize()
+}
+
+// exact is rough with shared memory counted once. The kernel looks at every page for it.
+func exact(proc int, of string) int {
+	const key = "\nPss_Anon:"
+	text := readAllAt(proc, of+"/smaps_rollup")
+	for i := 0; i+len(key) < len(text); i++ {
+		if text[i:i+len(key)] != key {
+			continue
+		}
+		rest := text[i+len(key):]
+		for rest != "" && rest[0] == ' ' {
+			rest = rest[1:]
+		}
+		return number(rest[:index(rest, ' ')]) << 10
+	}
+	return rough(proc, of) // a kernel before 5.9, or it may not be read
+}
+
+// used counts the processes of the command, and the bytes of memory that are theirs.
+func (h *helper) used(memory func(proc int, of string) int) (u usage) {
+	proc := atFDCWD
+	place := func(pid int) string {
+		if proc == atFDCWD {
+			return "/proc/" + strconv.Itoa(pid)
+		}
+		return strconv.Itoa(pid)
+	}
+	count := func(pid int) {
+		of := place(pid)
+		u.processes += threadsOf(proc, of)
+		u.memory += memory(proc, of)
+	}
+	switch {
+	case h.first:
 		for _, pid := range numbers("/proc") {
 			if pid != 1 {
 				count(pid)
 			}
 		}
-		return processes, memory
-	}
-	if h.pids != 0 {
+	case h.pids != 0:
 		proc = h.members.proc
-		h.members.each(count, func(int) {})
-		return processes, memory
+		others := h.members.eachOf(count, func(pid int) int { return threadsOf(proc, place(pid)) })
+		u.session = u.processes
+		for _, n := range others {
+			n -= helperThreads
+			u.session += n
+			u.largest = max(u.largest, n)
+		}
+		if h.group < 0 { // the kernel counts helpers and the holder, too
+			u.session += helperThreads*(len(others)+1) + holderThreads
+		}
+		return u
+	default:
+		eachBelow(func(c child) bool {
+			count(c.pid)
+			return u.processes < maxTree
+		})
 	}
-	eachBelow(func(c child) bool {
-		count(c.pid)
-		return processes < maxTree
-	})
-	return processes, memory
+	u.session = u.processes
+	return u
+}
+
+// threadsOf is how many threads a process has, 1 if it does not say.
+func threadsOf(proc int, dir string) int {
+	var st syscall.Stat_t
+	if _, errno := at(sysFstatat, proc, dir+"/task", uintptr(unsafe.Pointer(&st))); errno != 0 {
+		return 1
+	}
+	return max(int(st.Nlink)-2, 1)
 }

@@ -1,6 +1,7 @@
 package enter
 
 const (
+	sysFstatat     = 262
 	sysSetns       = 308
 	sysSeccomp     = 317
 	sysMemfdCreate = 319

@@ -1,6 +1,7 @@
 package enter
 
 const (
+	sysFstatat     = 79
 	sysSetns       = 268
 	sysSeccomp     = 277
 	sysMemfdCreate = 279

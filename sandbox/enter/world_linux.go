@@ -35,7 +35,7 @@ func makeWorld() (w world, errno syscall.Errno) {
 	}
 	defer syscall.Close(ours[0])
 	w.first, err = syscall.ForkExec("/proc/self/exe", []string{ReaperName}, &syscall.ProcAttr{
-		Env: HelperEnv(), Files: []uintptr{0, 1, 2, uintptr(ours[1])},
+		Env: append(HelperEnv(), processesEntry()), Files: []uintptr{0, 1, 2, uintptr(ours[1])},
 		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Setsid: true, PidFD: &w.reaper},
 	})
 	syscall.Close(ours[1])
@@ -72,6 +72,7 @@ func reapSession() {
 	if errno := prctl(prSetDumpable, 0, 0); errno != 0 {
 		syscall.Exit(ExitSetup)
 	}
+	boundProcesses()
 	proc, errno := newMount("proc", "", attrReadOnly|attrNoSuid|attrNoDev|attrNoExec)
 	if errno != 0 {
 		syscall.Exit(ExitSetup)
@@ -214,6 +215,24 @@ func (m members) each(visit, hidden func(pid int)) {
 			hidden(pid)
 		}
 	}
+}
+
+// eachOf calls visit for every member, and returns the sums of what weigh says of the processes of each other command, by their mount namespaces.
+func (m members) eachOf(visit func(pid int), weigh func(pid int) int) map[string]int {
+	others := map[string]int{}
+	for _, pid := range numbersAt(m.proc) {
+		if pid == 1 || pid == syscall.Getpid() {
+			continue
+		}
+		switch mounts, errno := mountsOf(m.proc, strconv.Itoa(pid)); {
+		case errno != 0:
+		case mounts == m.mounts:
+			visit(pid)
+		default:
+			others[mounts] += weigh(pid)
+		}
+	}
+	return others
 }
 
 // signal sends a signal to every member. It returns how many got it, and the processes of which it is not known whose they are.

@@ -185,6 +185,12 @@ func receive(fd, wait int) (n *notification, more bool, err error) {
 type Room struct {
 	waits   waits
 	threads atomic.Int32 // beyond the first of each listener's workers and connects
+	fewer   atomic.Int32 // by how many there may be fewer than maxThreads
+}
+
+// Bound says how many threads the listeners may have where the supervisor's process can have few.
+func (r *Room) Bound(threads int) {
+	r.fewer.Store(int32(min(max(maxThreads-threads, 0), maxThreads)))
 }
 
 // maxThreads bounds the threads that the listeners of a session have beside the first of each kind: calls to slow file systems and connects that
@@ -193,7 +199,7 @@ const maxThreads = 40
 
 // takeThread reports whether there is room for one more thread, which is given back then.
 func (r *Room) takeThread() bool {
-	if r.threads.Add(1) > maxThreads {
+	if r.threads.Add(1) > maxThreads-r.fewer.Load() {
 		r.threads.Add(-1)
 		return false
 	}

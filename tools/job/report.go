@@ -153,6 +153,11 @@ func (j *Job) Final() agenttool.Progress {
 			p.Status = "failed"
 		}
 	}
+	for _, v := range j.Violations() {
+		if v.Wall == sandbox.Bound {
+			p.Status, p.Message = "failed", v.String()
+		}
+	}
 	if cause != byItself {
 		p.Status, p.Extra["reason"] = "canceled", agenttool.AppendString(nil, string(cause))
 	}

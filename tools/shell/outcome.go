@@ -346,6 +346,12 @@ func (o *outcome) failure(ctx context.Context) error {
 	case o.report.Limited:
 		return agenttool.Failure(agenttool.Timeout, "job_limit", fmt.Sprintf(
 			"the command was ended after %v by --job-timeout, the time limit of all jobs", o.report.Age.Round(time.Millisecond)))
+	case o.bound() != nil && (e.Code > 0 || e.Signal != 0):
+		how := "was ended by signal " + job.SignalName(e.Signal)
+		if e.Signal == 0 {
+			how = fmt.Sprintf("exited with status %d", e.Code)
+		}
+		return failed("exit_status", fmt.Sprintf("command %s: %s", how, o.bound()))
 	case e.Code > 0 && o.kept() != nil:
 		return o.violation(o.kept())
 	case e.Signal != 0:
@@ -360,6 +366,16 @@ func (o *outcome) failure(ctx context.Context) error {
 func (e *effects) kept() *sandbox.Violation {
 	for i := range e.Violations {
 		if e.Violations[i].Wall != sandbox.Changed {
+			return &e.Violations[i]
+		}
+	}
+	return nil
+}
+
+// bound returns the bound on processes, memory or scratch that ended the command or a process of it, nil if none did.
+func (e *effects) bound() *sandbox.Violation {
+	for i := range e.Violations {
+		if e.Violations[i].Wall == sandbox.Bound {
 			return &e.Violations[i]
 		}
 	}
