@@ -78,7 +78,7 @@
 //
 // Times are hours, minutes, seconds and milliseconds in this order (1h30m, 90s, 250ms). Sizes are bytes, or up to six
 // digits with KiB, MiB, GiB or TiB. Limits are those of setrlimit: as, core, data, fsize, memlock, stack (sizes or
-// bytes), cpu (seconds), nofile, nproc. [Schema] describes the same format for programs.
+// bytes), cpu (seconds), nofile, nproc; and of all commands of a session together: processes, memory (a size). [Schema] describes the same format for programs.
 //
 // write and edit change a file completely or not at all, even if this process is killed. files.durability is about
 // crashes of the machine. With file, the default, the content is on disk before the file takes its name, so a crash

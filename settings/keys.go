@@ -138,13 +138,13 @@ func put[V any](m *map[string]V, key string, v V) {
 	(*m)[key] = v
 }
 
-// resources are the resources in jobs.limits; size: the limit is a size.
+// resources are the resources in jobs.limits, of which the last two are those of all commands together; size: the limit is a size.
 var resources = []struct {
 	name string
 	size bool
 }{
 	{"as", true}, {"core", true}, {"cpu", false}, {"data", true}, {"fsize", true}, {"memlock", true}, {"nofile", false},
-	{"nproc", false}, {"stack", true},
+	{"nproc", false}, {"stack", true}, {"processes", false}, {"memory", true},
 }
 
 // limits reads resource limits: numbers or sizes.

@@ -55,7 +55,7 @@ func (s *sessionFlags) addFlags(cmd *cobra.Command) {
 	f.DurationVar(&s.JobTimeout, "job-timeout", 0, "`time` after which every command is ended, whatever it does; 0 is never")
 	s.jobOutput = 1 << 30
 	f.Var(&s.jobOutput, "job-output", "`size` of the output that is kept of each command, such as 64MiB")
-	f.StringArrayVar(&s.JobLimits, "job-limit", nil, "resource `limit` of every command, such as as=4GiB, nofile=512, nproc=200, fsize=1GiB or cpu=600 (seconds); may be repeated")
+	f.StringArrayVar(&s.JobLimits, "job-limit", nil, "resource `limit` of every command, such as as=4GiB, nofile=512, nproc=200, fsize=1GiB or cpu=600 (seconds), or of all together: processes=2000, memory=8GiB; may be repeated")
 }
 
 // addPolicyFlags adds the flags that say what may run. undecided are the calls that the mode decides.

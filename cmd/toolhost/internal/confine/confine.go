@@ -41,6 +41,7 @@ type Options struct {
 	Required string // the level below which nothing runs; none asks for no sandbox
 	Name     string // of the session
 	Limits   []sandbox.Limit
+	Bounds   sandbox.Bounds
 	Secrets  []string // globs of files that are not read, in the form of [protect.DefaultReadDeny]
 	Sealed   []string // further names that no command writes
 
@@ -78,7 +79,7 @@ func New(with Options, w *workspace.Workspace, scope agenttool.Scope) (*Confinem
 		return nil, err
 	}
 	o.Roots, o.Named, o.Beside = roots, w.Named(), slices.Concat(read, pointers)
-	o.Level, o.Limits, o.Changed, o.Ready = c.Level, with.Limits, with.Changed, ready
+	o.Level, o.Limits, o.Bounds, o.Changed, o.Ready = c.Level, with.Limits, with.Bounds, with.Changed, ready
 	o.NotMade = func() { sandbox.Forget(foundDirs(state)...) }
 	if c.Session, err = sandbox.Open(o); err != nil {
 		return nil, err

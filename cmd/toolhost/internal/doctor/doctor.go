@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolhost/agenttool/count"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
@@ -23,6 +24,7 @@ type Findings struct {
 	Absent      []absence       `json:"absent"`  // what commands do not find at this level
 	Advice      []string        `json:"advice"`  // how to get what is missing
 	Answers     []string        `json:"answers"` // see [answerGaps]
+	Bounds      bounds          `json:"bounds"`
 	Caches      []cache.Entry   `json:"caches"`
 	CachesAlone string          `json:"caches_alone"` // see [layerGap]
 	Clients     []client        `json:"clients"`      // that are here or set up
@@ -30,6 +32,12 @@ type Findings struct {
 	Holds       []string        `json:"holds"`        // ids of promises
 	Lacks       []string        `json:"lacks"`
 	Sandbox     sandbox.Finding `json:"sandbox"`
+}
+
+// bounds are what all commands of a session may have together by default.
+type bounds struct {
+	Memory    int64 `json:"memory"` // bytes
+	Processes int   `json:"processes"`
 }
 
 // absence is what commands do not find, and what to do then.
@@ -50,6 +58,8 @@ type client struct {
 func Examine(state string) (f Findings, err error) {
 	f.Sandbox = sandbox.ProbeNow(state)
 	level := f.Sandbox.Level
+	usual := sandbox.UsualBounds()
+	f.Bounds = bounds{usual.Memory, usual.Processes}
 	f.Advice, f.Answers, f.CachesAlone = sandbox.Advice(f.Sandbox), answerGaps(level), layerGap(level, state)
 	f.Absent, f.Holds, f.Lacks, f.Clients = absences(level), []string{}, []string{}, []client{}
 	for _, p := range sandbox.Promises() {
@@ -122,6 +132,8 @@ func (f Findings) printSandbox(b *strings.Builder) {
 	if f.Sandbox.Level == sandbox.None {
 		b.WriteString("          commands are refused, or run unconfined with --sandbox none\n")
 	}
+	fmt.Fprintf(b, "  bounds  commands have at most %s and %s of memory: jobs.limits.processes and jobs.limits.memory change that\n",
+		count.Grouped(int64(f.Bounds.Processes), "process or thread", "processes and threads"), output.Size(f.Bounds.Memory))
 	for _, m := range f.Sandbox.Missing {
 		fmt.Fprintf(b, "  misses  %s: %s\n", m.Level, m.Why)
 	}

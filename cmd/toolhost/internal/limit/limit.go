@@ -66,26 +66,35 @@ var limitNames = map[string]struct {
 }{
 	"as": {unix.RLIMIT_AS, true}, "core": {unix.RLIMIT_CORE, true}, "cpu": {unix.RLIMIT_CPU, false}, "data": {unix.RLIMIT_DATA, true},
 	"fsize": {unix.RLIMIT_FSIZE, true}, "memlock": {unix.RLIMIT_MEMLOCK, true}, "nofile": {unix.RLIMIT_NOFILE, false},
-	"nproc": {unix.RLIMIT_NPROC, false}, "stack": {unix.RLIMIT_STACK, true},
+	"nproc": {unix.RLIMIT_NPROC, false}, "stack": {unix.RLIMIT_STACK, true}, "processes": {ofAll, false}, "memory": {ofAll, true},
 }
 
-// Parse reads resource limits such as as=4GiB.
-func Parse(texts []string) ([]sandbox.Limit, error) {
-	var limits []sandbox.Limit
+// ofAll is the resource of a bound that all commands of a session have together.
+const ofAll = -1
+
+// Parse reads resource limits such as as=4GiB, and the bounds of all commands together: processes=2000, memory=8GiB.
+func Parse(texts []string) (limits []sandbox.Limit, bounds sandbox.Bounds, err error) {
 	for _, text := range texts {
 		name, value, _ := strings.Cut(text, "=")
 		known, ok := limitNames[name]
 		if !ok {
-			return nil, fmt.Errorf("%q: there is no limit %q; there are %s", text, name, strings.Join(slices.Sorted(maps.Keys(limitNames)), ", "))
+			return nil, bounds, fmt.Errorf("%q: there is no limit %q; there are %s", text, name, strings.Join(slices.Sorted(maps.Keys(limitNames)), ", "))
 		}
 		n, err := strconv.ParseInt(value, 10, 64)
 		if known.bytes && err != nil {
 			n, err = parseSize(value)
 		}
-		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%q: write NAME=NUMBER, such as nofile=512 or as=4GiB", text)
+		if err != nil || n < 0 || known.resource == ofAll && n < 1 || n > math.MaxInt32 && name == "processes" {
+			return nil, bounds, fmt.Errorf("%q: write NAME=NUMBER, such as nofile=512 or as=4GiB", text)
 		}
-		limits = append(limits, sandbox.Limit{Resource: known.resource, Soft: uint64(n), Hard: uint64(n)})
+		switch {
+		case known.resource != ofAll:
+			limits = append(limits, sandbox.Limit{Resource: known.resource, Soft: uint64(n), Hard: uint64(n)})
+		case known.bytes:
+			bounds.Memory = n
+		default:
+			bounds.Processes = int(n)
+		}
 	}
-	return limits, nil
+	return limits, bounds, nil
 }

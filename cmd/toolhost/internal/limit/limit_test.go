@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/sandbox"
 )
 
 func TestParseSize(t *testing.T) {
@@ -24,12 +26,15 @@ func TestParseSize(t *testing.T) {
 }
 
 func TestParseLimits(t *testing.T) {
-	limits, err := Parse([]string{"as=4GiB", "nofile=512"})
+	limits, bounds, err := Parse([]string{"as=4GiB", "processes=2000", "nofile=512", "memory=8GiB"})
+	if want := (sandbox.Bounds{Processes: 2000, Memory: 8 << 30}); bounds != want {
+		t.Errorf("%+v, want %+v", bounds, want)
+	}
 	if err != nil || len(limits) != 2 || limits[0].Resource != unix.RLIMIT_AS || limits[0].Hard != 4<<30 || limits[1].Soft != 512 {
 		t.Errorf("%v, %v", limits, err)
 	}
-	for _, bad := range []string{"", "as", "as=", "as=x", "nofile=1GiB", "nofile=-1", "priority=3", "AS=1"} {
-		if limits, err := Parse([]string{bad}); err == nil {
+	for _, bad := range []string{"", "as", "as=", "as=x", "nofile=1GiB", "nofile=-1", "priority=3", "AS=1", "processes=0", "processes=2GiB", "memory=0"} {
+		if limits, _, err := Parse([]string{bad}); err == nil {
 			t.Errorf("%q reads as %v", bad, limits)
 		}
 	}

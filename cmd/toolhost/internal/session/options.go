@@ -90,17 +90,17 @@ func (o Options) Scope() (agenttool.Scope, error) {
 	return l.scope, nil
 }
 
-// limits are those of every command: of settings, and of the command line, which come later and so count.
-func (o Options) limits(read *settings.Settings) ([]sandbox.Limit, error) {
+// limits are those of every command, and of all together: of settings, and of the command line, which come later and so count.
+func (o Options) limits(read *settings.Settings) ([]sandbox.Limit, sandbox.Bounds, error) {
 	var texts []string
 	for _, name := range slices.Sorted(maps.Keys(read.JobLimits)) {
 		texts = append(texts, name+"="+read.JobLimits[name].V)
 	}
-	limits, err := limit.Parse(append(texts, o.JobLimits...))
+	limits, bounds, err := limit.Parse(append(texts, o.JobLimits...))
 	if err != nil {
-		return nil, fmt.Errorf("--job-limit: %w", err)
+		return nil, bounds, fmt.Errorf("--job-limit: %w", err)
 	}
-	return limits, nil
+	return limits, bounds, nil
 }
 
 // CheckHome refuses a workspace that is or holds the person's home unless the command line names it.

@@ -95,7 +95,7 @@ func New(o Options) (*Session, error) {
 		o.Log(visible.Text(warning))
 	}
 	read := l.now.Settings
-	limits, err := o.limits(read)
+	limits, bounds, err := o.limits(read)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func New(o Options) (*Session, error) {
 	s := &Session{o: o, Store: store, Scope: l.scope, roots: w, live: l, code: code.New()}
 	s.Sandbox, err = confine.New(confine.Options{
 		Required: policy.Choose(o.Policy, "sandbox", read.Require, o.Sandbox), Name: string(store.ID()),
-		Limits: limits, Secrets: l.now.Secrets, Sealed: l.now.Sealed(), Changed: s.tripped,
+		Limits: limits, Bounds: bounds, Secrets: l.now.Secrets, Sealed: l.now.Sealed(), Changed: s.tripped,
 	}, w, l.scope)
 	if err != nil {
 		return nil, err
