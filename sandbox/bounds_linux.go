@@ -41,6 +41,15 @@ func (b Bounds) withDefaults() Bounds {
 	return b
 }
 
+// shared is how many bytes the commands of a session may have in /dev/shm, which the kernel does not give back when it ends a process.
+func (b Bounds) shared() int64 {
+	const usual = 256 << 20
+	if b.Memory > 0 {
+		return min(usual, b.Memory/4)
+	}
+	return usual
+}
+
 // withScratch is withDefaults for Scratch; dir is on its disk.
 func (b Bounds) withScratch(dir string) Bounds {
 	if b.Scratch == 0 {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"runtime"
@@ -98,7 +99,7 @@ func startHolder(s *Session) (*holder, error) {
 	go func() {
 		runtime.LockOSThread()
 		defer close(h.exited)
-		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes), holderAttr(overlays), theirs, plan)
+		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes, s.o.Bounds.shared()), holderAttr(overlays), theirs, plan)
 		theirs.Close()
 		started <- err
 		if err == nil {
@@ -177,7 +178,7 @@ func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 	if err == nil {
 		process, err = h.answer()
 	}
-	if errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) {
+	if errors.Is(err, unix.EPIPE) {
 		err = fmt.Errorf("the session's holder: %w", errEnded)
 	}
 	if err == nil && process == nil {
@@ -196,6 +197,9 @@ func (h *holder) answer() (*os.File, error) {
 func (h *holder) answerOf() (file *os.File, of string, err error) {
 	_ = h.socket.SetReadDeadline(time.Now().Add(patience))
 	message, file, err := receive(h.socket, make([]byte, 16<<10))
+	if errors.Is(err, unix.ECONNRESET) {
+		err = errEnded
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -289,8 +293,11 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
 	rights := make([]byte, unix.CmsgSpace(4))
 	n, m, flags, _, err := conn.ReadMsgUnix(buffer, rights)
-	if err == nil && flags&unix.MSG_CTRUNC != 0 {
+	switch {
+	case err == nil && flags&unix.MSG_CTRUNC != 0:
 		err = unix.EMFILE
+	case errors.Is(err, io.EOF):
+		err = errEnded
 	}
 	if err != nil {
 		return nil, nil, err

@@ -175,7 +175,7 @@ func (p *plan) view() {
 		p.Add(enter.Share)
 	} else {
 		p.Add(enter.Withhold, "memory")
-		p.Add(enter.Memory, "/dev/shm", "mode=1777,size=256m")
+		p.Add(enter.Memory, "/dev/shm", enter.SharedOptions(p.s.o.Bounds.shared()))
 	}
 	p.Add(enter.Proc)
 	if p.world == nil {

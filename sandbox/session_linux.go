@@ -47,7 +47,7 @@ type Session struct {
 	shown    shownNames
 
 	kills         kills
-	killsBefore   atomic.Int64 // their count when the last command began
+	killsBefore   atomic.Int64 // their count when the first command began, and one
 	toldTemporary atomic.Bool  // a command's result said that it wrote in the session's /tmp what looks like the user's
 
 	namesInUse sync.RWMutex // by the supervisors of its commands: see notify.Judges
@@ -271,7 +271,7 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	}
 	p := newProcess(c)
 	p.killsBefore = s.kills.count(&s.reserved)
-	s.killsBefore.Store(p.killsBefore)
+	s.killsBefore.CompareAndSwap(0, p.killsBefore+1)
 	made := &plan{s: s, c: c, level: s.level}
 	defer made.close()
 	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch}
@@ -330,7 +330,7 @@ const sandboxFailed = "sandbox_failed"
 func (s *Session) setupFailed(err error) error {
 	if errors.Is(err, errEnded) {
 		switch {
-		case s.kills.count(&s.reserved) > s.killsBefore.Load():
+		case s.kills.count(&s.reserved) >= s.killsBefore.Load():
 			err = fmt.Errorf("%w (%w)", unix.ENOMEM, err)
 		case s.reserved.isShort(s.running.count()):
 			err = fmt.Errorf("%w (%w)", agenttool.ErrNoProcesses, err)

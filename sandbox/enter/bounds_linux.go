@@ -7,18 +7,21 @@ import (
 	"syscall"
 )
 
-// processesName is the variable that tells a holder how many processes its session may have at once.
-const processesName = "TOOLHOST_PROCESSES="
+// The variables that tell a holder how many processes its session may have at once, and how many bytes its commands may share by names in /dev/shm.
+const (
+	processesName = "TOOLHOST_PROCESSES="
+	sharedName    = "TOOLHOST_SHARED="
+)
 
-// HolderEnv is the environment of a holder whose session may have that many processes; 0 is no bound.
-func HolderEnv(processes int) []string {
-	return append(HelperEnv(), processesName+strconv.Itoa(processes))
+// HolderEnv is the environment of a holder whose session may have that many processes, 0 for no bound, and that many bytes in /dev/shm.
+func HolderEnv(processes int, shared int64) []string {
+	return append(HelperEnv(), processesName+strconv.Itoa(processes), sharedName+strconv.FormatInt(shared, 10))
 }
 
-// processesEntry is the entry of processesName in our environment, "" if there is none.
-func processesEntry() string {
+// entryOf is the entry of a variable in our environment, "" if there is none.
+func entryOf(name string) string {
 	for _, entry := range syscall.Environ() {
-		if len(entry) > len(processesName) && entry[:len(processesName)] == processesName {
+		if len(entry) > len(name) && entry[:len(name)] == name {
 			return entry
 		}
 	}
@@ -30,7 +33,7 @@ func processesEntry() string {
 // there each helper counts.
 func boundProcesses() {
 	const givenOnce = 300
-	entry := processesEntry()
+	entry := entryOf(processesName)
 	if entry == "" {
 		return
 	}

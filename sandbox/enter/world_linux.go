@@ -12,8 +12,8 @@ const (
 	worldMemory = "/dev/.memory" // the /dev/shm that the commands of the session share
 )
 
-// memoryOptions bound the memory that the commands of a session share by names.
-const memoryOptions = "mode=1777,size=256m"
+// SharedOptions are the options of a file system of that many bytes, which commands share by names.
+func SharedOptions(bytes int64) string { return "mode=1777,size=" + strconv.FormatInt(bytes, 10) }
 
 // world is what the holder has of the pid namespace in which the session's commands live, and neither it nor a helper.
 type world struct {
@@ -35,7 +35,7 @@ func makeWorld() (w world, errno syscall.Errno) {
 	}
 	defer syscall.Close(ours[0])
 	w.first, err = syscall.ForkExec("/proc/self/exe", []string{ReaperName}, &syscall.ProcAttr{
-		Env: append(HelperEnv(), processesEntry()), Files: []uintptr{0, 1, 2, uintptr(ours[1])},
+		Env: append(HelperEnv(), entryOf(processesName)), Files: []uintptr{0, 1, 2, uintptr(ours[1])},
 		Sys: &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID, Setsid: true, PidFD: &w.reaper},
 	})
 	syscall.Close(ours[1])
@@ -63,7 +63,7 @@ func makeWorld() (w world, errno syscall.Errno) {
 	if errno := attach(w.shown, at); errno != 0 {
 		return w, errno
 	}
-	return w, memory(worldMemory, memoryOptions)
+	return w, memory(worldMemory, SharedOptions(int64(number(entryOf(sharedName)[len(sharedName):]))))
 }
 
 // reapSession is the whole life of the first process of the world. It passes the holder two descriptors, of the processes that it sees and
