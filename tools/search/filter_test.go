@@ -278,6 +278,41 @@ func TestNamedSecrets(t *testing.T) {
 	}
 }
 
+// TestCutFilesAreSearched: of a file that commands see without the lines that hold secrets a search sees the same, and of one that cannot be cut
+// nothing; so it does in a clone outside of the workspace.
+func TestCutFilesAreSearched(t *testing.T) {
+	const token = "ghp_" + "q7Kx2mPz9LbV4tRw8NcY1sHd6FgJ3aQe5UiX"
+	config := "[remote \"origin\"]\n\turl = https://me:" + token + "@h.example/needle\n"
+	tr := plant(t, map[string]string{
+		"ws/a/config": config, "ws/.npmrc": "needle=1\n//r.example/:_authToken=" + token + "\n", "ws/plain": "needle", "ws/auth.json": "needle " + token,
+		"clone/HEAD": "x", "clone/objects/x": "x", "clone/refs/x": "x", "clone/config": config,
+	})
+	ws, err := workspace.Open([]string{filepath.Join(tr.dir, "ws")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	secrets, err := protect.Scan(t.Context(), protect.Options{Roots: []string{filepath.Join(tr.dir, "ws")}, ReadDeny: protect.DefaultReadDeny()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.Guard(func() (*protect.Map, error) { return secrets, nil })
+	tr.ws = ws
+	for path, want := range map[string]string{"ws": "a/config plain", "ws/.npmrc": ".npmrc", "ws/a/config": "a/config", "clone": "clone/config", "clone/config": "clone/config"} {
+		for _, pattern := range []string{"needle", "ghp_"} {
+			text := tr.must(t, tr.newGrep(), map[string]any{"pattern": pattern, "path": filepath.Join(tr.dir, path), "output_mode": "content"}).Content[0].Text
+			for name := range strings.FieldsSeq(want) {
+				if pattern == "needle" && !strings.Contains(text, name) || pattern != "needle" && !strings.HasPrefix(text, "No matches") {
+					t.Errorf("%s in %s: %s", pattern, path, text)
+				}
+			}
+			if strings.Contains(text, token) || strings.Contains(text, "auth.json") || path == "ws" && !strings.Contains(text, "denied") {
+				t.Errorf("%s in %s: %s", pattern, path, text)
+			}
+		}
+	}
+}
+
 // TestLiteralReadings: brackets, and braces without a comma, stand for themselves, too.
 func TestLiteralReadings(t *testing.T) {
 	for _, tc := range []struct{ pattern, path, want string }{
