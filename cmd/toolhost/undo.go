@@ -20,8 +20,8 @@ func newUndo() *cobra.Command {
 		Use:        "undo [CALL]",
 		Short:      "Put back what a call has changed and removed, or list the calls of which that is kept",
 		SuggestFor: []string{"restore", "revert", "rollback", "copies"},
-		Long: `undo puts back the files that a command of a call changed, moved and removed, and takes away those that it made: from its last
-change to its first. CALL is the id of the call, as the result of the call and "log" give it, or the beginning of one. Without CALL undo
+		Long: `undo puts back the files that a command, write or edit of a call changed, moved and removed, and takes away those that it made: from its
+last change to its first. An undo that was killed, or that could not put back all, does what is left when it is run again. CALL is the id of the call, as the result of the call and "log" give it, or the beginning of one. Without CALL undo
 lists the calls of which something is kept.
 
 What stands under the names now is kept as well, under an id that undo prints: undo of that does the changes again.

@@ -270,3 +270,59 @@ func TestUndoAttributes(t *testing.T) {
 		})
 	}
 }
+
+// TestUndoFiles: undo puts back what the file tools changed, in each way that they change files.
+func TestUndoFiles(t *testing.T) {
+	t.Parallel()
+	needs(t, "rsync", "setfattr")
+	for row, level := range []sandbox.Level{sandbox.Full, sandbox.Landlock} {
+		t.Run(string(level), func(t *testing.T) {
+			t.Parallel()
+			byTurns(t, row, func(t *testing.T, who account) {
+				a := newRig(t).approvalsArena(t, who, level)
+				const made = `printf 'mine\n' > mine; chmod 640 mine; touch -d 2021-03-04 mine; setfattr -n user.note -v hello mine
+					printf 'named\n' > named; ln named again; printf 'moved\n' > moved; printf 'gone\n' > gone`
+				if out, code := a.said(a.command("bash", "-ec", made)); code != 0 {
+					t.Fatalf("the tree: %s", out)
+				}
+				before := a.path("before")
+				if out, err := exec.Command("rsync", "-aHAX", a.ws+"/", before+"/").CombinedOutput(); err != nil {
+					t.Fatalf("rsync: %v %s", err, out)
+				}
+				h := a.serving(true, "--mode", "accept_edits", "--allow", "Write(**)")
+				for _, name := range []string{"mine", "named"} {
+					h.make("read", fields{"path": name}).worked()
+				}
+				for _, c := range []struct {
+					tool  string
+					input fields
+				}{
+					{"write", fields{"path": "mine", "content": "theirs\n"}},
+					{"edit", fields{"path": "mine", "old_string": "mine", "new_string": "theirs"}},
+					{"write", fields{"path": "new/dir/file", "content": "theirs\n"}},
+					{"edit", fields{"path": "named", "old_string": "named", "new_string": "theirs"}},
+					{"edit", fields{"patch": "*** Begin Patch\n*** Update File: moved\n*** Move to: other/moved\n@@\n-moved\n+theirs\n*** Delete File: gone\n*** Add File: added\n+theirs\n*** End Patch"}},
+				} {
+					m := h.make(c.tool, c.input).worked()
+					differs := func() string {
+						out, err := exec.Command("rsync", "-aHAXnic", "--omit-dir-times", "--delete", before+"/", a.ws+"/").CombinedOutput()
+						if err != nil {
+							t.Fatalf("rsync: %v %s", err, out)
+						}
+						return string(out)
+					}
+					if differs() == "" {
+						t.Errorf("%s %v: it changes nothing", c.tool, c.input)
+					}
+					if out, code := a.said(a.command(a.toolhost, "undo", m.Invocation.InvocationID)); code != 0 {
+						t.Errorf("%s %v: undo: %s", c.tool, c.input, out)
+					}
+					if left := differs(); left != "" {
+						t.Fatalf("%s %v: after undo this differs:\n%s", c.tool, c.input, left)
+					}
+				}
+				h.close()
+			})
+		})
+	}
+}

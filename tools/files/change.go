@@ -23,7 +23,11 @@ type change struct {
 	facts     agenttool.Facts
 	reviser   reviser
 	previewed *string // the digest of the content of the last preview; nil: no preview
+	mayLose   bool
 }
+
+// Warranted implements [agenttool.Warranted].
+func (c *change) Warranted() { c.mayLose = true }
 
 // reviser is the part that differs between write and edit.
 type reviser interface {
@@ -65,9 +69,11 @@ func (c *change) Preview(ctx context.Context) (agenttool.Preview, error) {
 }
 
 // Run makes the change. On failure it changes nothing.
-func (c *change) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+func (c *change) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
+	kept := c.record(r, c.mayLose)
+	defer kept.close()
 	for range maxAttempts {
-		out, err := c.attempt(ctx)
+		out, err := c.attempt(ctx, kept)
 		if !errors.Is(err, errMoved) {
 			return out, err
 		}
@@ -79,12 +85,13 @@ func (c *change) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Outpu
 
 // attempt makes the change once, under the lock. It fails with errMoved if another process changed the file
 // meanwhile.
-func (c *change) attempt(ctx context.Context) (agenttool.Output, error) {
+func (c *change) attempt(ctx context.Context, kept record) (agenttool.Output, error) {
 	t, err := c.acquire(ctx, c.facts.Writes[0])
 	if err != nil {
 		return agenttool.Output{}, err
 	}
 	defer t.close()
+	t.record = kept
 	was, err := c.document(t)
 	if err != nil {
 		return agenttool.Output{}, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
+	"toolhost/tools/keep"
 	"toolhost/tools/seen"
 	"toolhost/tools/workspace"
 )
@@ -34,6 +35,9 @@ type Options struct {
 	// there for a moment, or a link to that name. Other processes cannot reach the directory, and the next session clears
 	// it. Nil means none.
 	Stage func() string
+
+	// Keep keeps what write and edit replace and remove. Nil means that nothing is kept.
+	Keep *keep.Store
 
 	// Payload opens a payload of the session by its reference, for read. Nil means that there are none.
 	Payload func(ref string) (*os.File, error)

@@ -50,7 +50,11 @@ type patchCall struct {
 	facts     agenttool.Facts
 	steps     []patchStep
 	previewed *string // the digests of the contents of the last preview; nil: no preview
+	mayLose   bool
 }
+
+// Warranted implements [agenttool.Warranted].
+func (c *patchCall) Warranted() { c.mayLose = true }
 
 // patchStep is the change of one file: of the path at an index of the facts' writes.
 type patchStep struct {
@@ -196,7 +200,7 @@ func (c *patchCall) Preview(ctx context.Context) (agenttool.Preview, error) {
 }
 
 // Run makes all changes. It checks all of them before it makes the first.
-func (c *patchCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Output, error) {
+func (c *patchCall) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output, error) {
 	files, err := c.prepare(ctx, func(p agenttool.Path) (*target, error) { return c.acquire(ctx, p) })
 	defer closeFiles(files)
 	if err == nil {
@@ -209,7 +213,10 @@ func (c *patchCall) Run(ctx context.Context, _ agenttool.Reporter) (agenttool.Ou
 		return agenttool.Output{}, agenttool.Failure(agenttool.PolicyBlocked, agenttool.ErrPreviewStale.Code,
 			"a file of the patch changed after the patch was approved: nothing was written").Because(agenttool.ErrPreviewStale)
 	}
+	kept := c.record(r, c.mayLose)
+	defer kept.close()
 	for i, f := range files {
+		f.target.record = kept
 		if err := c.commit(f); err != nil {
 			return agenttool.Output{}, halfDone(files[:i], f, err)
 		}
@@ -314,10 +321,15 @@ func (c *patchCall) remove(f *patchedFile) error {
 		defer done()
 	}
 	f.target.durability = c.durability()
-	err := f.target.unmoved(f.was.raw)
+	step := f.target.record.begin()
+	err := f.target.announce(step.Unlinking)
+	if err == nil {
+		err = f.target.unmoved(f.was.raw)
+	}
 	if err == nil {
 		err = f.target.dir.Remove(f.target.name)
 	}
+	step.End(err == nil)
 	if err == nil {
 		err = f.target.syncName(c.session, 0)
 	}

@@ -25,7 +25,11 @@ func (t *target) commit(s *session, data, old []byte) (inPlace string, err error
 		defer done()
 	}
 	if !t.exists() {
-		return "", ioFailure("write", t.path.Spelling, t.create(s, data))
+		made, err := t.create(s, data)
+		if err == nil {
+			t.record.made(t.path.Resolved, made)
+		}
+		return "", ioFailure("write", t.path.Spelling, err)
 	}
 	err = t.replace(s, data, old)
 	if kept, ok := errors.AsType[lossError](err); ok {
@@ -63,10 +67,18 @@ func (t *target) replace(s *session, data, old []byte) error {
 	}
 	err = temp.named()
 	if err == nil {
-		if err := t.unmoved(old); err != nil { // the last thing before the rename: what another process writes in between is lost
-			return err
+		step := t.record.begin()
+		err = t.announce(step.Removing)
+		if err == nil {
+			err = t.unmoved(old) // the last thing before the rename: what another process writes in between is lost
+		}
+		if err != nil {
+			return errors.Join(err, t.end(step, false))
 		}
 		err = temp.rename(t.name)
+		if ended := t.end(step, err == nil); ended != nil {
+			return ended
+		}
 	}
 	if errors.Is(err, syscall.EBUSY) || errors.Is(err, os.ErrPermission) {
 		return lossError("it is mounted, or its directory does not allow replacing it")
@@ -95,42 +107,41 @@ func (t *target) unmoved(old []byte) error {
 	return nil
 }
 
-// create creates the file and missing directories above it. It fails with errMoved if the file exists by now.
-func (t *target) create(s *session, data []byte) error {
-	made := 0
+// create creates the file and missing directories above it, and returns how many it made. It fails with errMoved if the file exists by now.
+func (t *target) create(s *session, data []byte) (made int, err error) {
 	if t.dir == nil {
 		made = s.missingDirs(t.path)
 		dir, name, err := s.workspace.Parent(t.path, true)
 		if err != nil {
-			return err
+			return made, err
 		}
 		t.dir, t.name = dir, name
 	}
 	temp, err := newTemporary(s.options.stage(), t.dir, 0o666) // the kernel applies the umask, or the directory's default ACL
 	if err != nil {
-		return err
+		return made, err
 	}
 	defer temp.discard()
 	if err := temp.write(data); err != nil {
-		return err
+		return made, err
 	}
 	if err := t.keepSource(temp.file); err != nil {
-		return err
+		return made, err
 	}
 	if err := t.finish(s, temp); err != nil {
-		return err
+		return made, err
 	}
 	err = temp.become(t.name)
 	if cannot(err) {
 		err = t.createDirectly(s, data)
 	}
 	if errors.Is(err, os.ErrExist) {
-		return errMoved
+		return made, errMoved
 	}
 	if err != nil {
-		return err
+		return made, err
 	}
-	return t.syncName(s, made)
+	return made, t.syncName(s, made)
 }
 
 // createDirectly is create for file systems that have neither an exclusive rename nor hard links. It is not atomic.
@@ -175,16 +186,28 @@ func (t *target) rewrite(s *session, data, old []byte) error {
 	if err := t.unmoved(old); err != nil {
 		return err
 	}
+	step := t.record.begin()
+	err := t.announce(step.Overwriting)
+	kept := err == nil
+	if kept {
+		err = t.overwrite(data, old)
+	}
+	step.End(kept) // what failed may be half written
+	if err != nil {
+		return err
+	}
+	return t.notDurable(t.syncContent(s, t.file))
+}
+
+// overwrite writes data over old, with room for all of it and with the set-id bits that the file has.
+func (t *target) overwrite(data, old []byte) error {
 	if err := t.keepSetID(); err != nil { // if it fails, the bits could not be restored later
 		return err
 	}
 	if err := reserve(t.file, int64(len(data))); err != nil {
 		return errors.Join(err, t.file.Truncate(int64(len(old))))
 	}
-	if err := cmp.Or(overwrite(t.file, data, old), t.keepSetID()); err != nil {
-		return err
-	}
-	return t.notDurable(t.syncContent(s, t.file))
+	return cmp.Or(overwrite(t.file, data, old), t.keepSetID())
 }
 
 // keepSetID sets the set-id bits of the file, which the kernel clears when an ordinary user writes to it.

@@ -34,6 +34,8 @@ type target struct {
 	durability Durability
 	secrets    workspace.Secrets
 
+	record record // of what the call changes
+
 	source *target // of a new file that takes the place of another: the other, whose attributes it keeps; else nil
 }
 

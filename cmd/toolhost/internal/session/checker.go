@@ -57,7 +57,7 @@ func NewChecker(o Options, level sandbox.Level) (*Checker, error) {
 	w.Guard(confine.Recent(c.names))
 	p.Names = confine.Named(c.names)
 	c.Host, err = host.New(host.Options{
-		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Shell: shell.Session{Jobs: job.New(job.Options{}), Keep: l.copies(true, level)}}), Scope: l.scope, Locate: w.Locate, Policy: p,
+		Tools: builtin.Tools(w, builtin.Options{Environ: l.environ, Shell: shell.Session{Jobs: job.New(job.Options{}), Keep: watched(l.copies(true), level)}}), Scope: l.scope, Locate: w.Locate, Policy: p,
 		Store: persist.New(persist.Options{Ephemeral: true}), PanicLog: func(m string) { fmt.Fprintln(output.Stderr(), m) },
 	})
 	return c, err

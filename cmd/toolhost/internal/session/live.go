@@ -99,11 +99,19 @@ func (l *live) all() []string {
 	return slices.Concat(l.warnings, l.reports)
 }
 
-// copies is where toolhost keeps what commands change; nil if nothing sees their calls, or if it is not to leave anything on the disk.
-func (l *live) copies(stored bool, level sandbox.Level) *keep.Store {
+// copies is where toolhost keeps what calls change; nil if it is not to leave anything on the disk.
+func (l *live) copies(stored bool) *keep.Store {
 	state, err := dirs.State()
-	if err != nil || !stored || level != sandbox.Full && level != sandbox.LandlockNotify {
+	if err != nil || !stored {
 		return nil
 	}
 	return &keep.Store{Dir: dirs.Copies(state), Refuses: func(path string) bool { return l.snapshot().Known(path) }}
+}
+
+// watched is the store for commands: nil where nothing sees their calls.
+func watched(copies *keep.Store, level sandbox.Level) *keep.Store {
+	if level != sandbox.Full && level != sandbox.LandlockNotify {
+		return nil
+	}
+	return copies
 }

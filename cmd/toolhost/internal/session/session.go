@@ -132,15 +132,17 @@ func New(o Options) (*Session, error) {
 
 // openHost makes the host, with settings.
 func (s *Session) openHost(read *settings.Settings) (err error) {
+	copies := s.live.copies(s.Store.Path() != "")
 	tools := builtin.Tools(s.roots, builtin.Options{
 		Environ: s.live.environ, Search: s.search,
 		Shell: shell.Session{
-			Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Keep: s.live.copies(s.Store.Path() != "", s.Sandbox.Level),
+			Jobs: s.Jobs, Sandbox: s.Sandbox.Session, Refuse: s.Sandbox.Refusal, Keep: watched(copies, s.Sandbox.Level),
 			Unconfined: func() { s.unconfined.Store(true) },
 			Shown:      func() []string { return s.Host.Policy().Shown() }, Made: func() []string { return s.Host.Made() },
 			Denied: func() sandbox.Denied { return deniedBy(s.Host.Policy()) },
 		},
 		Files: files.Options{
+			Keep:      copies,
 			Overwrite: s.o.Overwrite, Memory: s.o.Memory, Durability: s.live.durability, Writing: s.writing, Stage: s.Sandbox.Stage,
 			Payload: func(ref string) (*os.File, error) { return s.Store.OpenPayload(ref) },
 		},
