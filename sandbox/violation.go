@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"toolhost/agenttool/visible"
 )
 
 // Violation is an access that the sandbox refused to a command, or a change that the command made and the tripwire found.
@@ -98,7 +100,8 @@ func (v Violation) deed() string {
 	return "writing"
 }
 
-// String describes the refusal, its object, and the grant that would permit it.
+// String describes the refusal, its object, and the grant that would permit it, in one line: a name that the command chose ends no line of ours, and moves no
+// cursor.
 func (v Violation) String() string {
 	what := v.Path + v.Host
 	var b strings.Builder
@@ -143,5 +146,5 @@ func (v Violation) String() string {
 	if v.Grant != "" {
 		fmt.Fprintf(&b, "; grant %s would permit it", v.Grant)
 	}
-	return b.String()
+	return visible.Text(b.String())
 }
