@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,7 +18,7 @@ import (
 //
 //   - A file that a command removes gets its second name in a directory of the store that stands for the directory where it was, with the
 //     name that it had. That directory is in the journal, on the disk, before its first file comes. A line for each file follows at
-//     leisure: without it the name tells as much (see [lostLines]).
+//     leisure: without it the name tells as much (see [lostLines]). The content is on the disk if it was before: it is the same file.
 //   - Other lines and copies are written out, and synced if that is not enough.
 
 // order says in which order the changes of a file system come to its disk.
@@ -102,6 +103,9 @@ func (c *Call) saves(l loses, place int, dev uint64, content *os.File) error {
 	if dev == c.dev && c.order == inOrder && l != someContent {
 		return errors.Join(writeOut(content), writeOut(c.journal))
 	}
+	if c.isLater() {
+		return nil
+	}
 	if c.order != inOrder {
 		if err := syncFile(content); err != nil {
 			return err
@@ -115,6 +119,47 @@ func (c *Call) saves(l loses, place int, dev uint64, content *os.File) error {
 		}
 	}
 	return syncFile(c.journal)
+}
+
+// Where each loss needs a flush of the disk, the copies of a call that loses very many come there in groups: none is later than syncPause,
+// nor than the end of the call.
+const (
+	syncedAlone = 500
+	syncPause   = 100 * time.Millisecond
+)
+
+// isLater reports whether what the store has will be synced with what comes next.
+func (c *Call) isLater() bool {
+	c.flushes++
+	if c.flushes <= syncedAlone {
+		return false
+	}
+	if !c.unsynced {
+		c.unsynced = true
+		time.AfterFunc(syncPause, func() {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			_ = c.syncGroup() // what is not on the disk now is tried again at the end, which reports it
+		})
+	}
+	return true
+}
+
+// syncGroup waits until all of the store is on the disk that was to be there later.
+func (c *Call) syncGroup() error {
+	if !c.unsynced {
+		return nil
+	}
+	dir, err := os.Open(c.dir)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	if err := unix.Syncfs(int(dir.Fd())); err != nil {
+		return fmt.Errorf("sync %s: %w", c.dir, err)
+	}
+	c.unsynced = false
+	return nil
 }
 
 // writeOut writes a file out, so that a file system that keeps the order of its changes never has a later one without.
@@ -164,7 +209,7 @@ func ignoreUnsupported(err error) error {
 // takeName gives a file that is about to lose a name another one in the store, with the same last part, if both are on one mount. It returns
 // what leads there from the directory of the call; "" if that cannot be. A place of another mount namespace cannot be linked from, so
 // the host's own name for the file is used.
-func (c *Call) takeName(l loses, path string, place int, st *unix.Stat_t) (content string, err error) {
+func (c *Call) takeName(l loses, path string, st *unix.Stat_t) (content string, err error) {
 	if uint64(st.Dev) != c.dev {
 		return "", nil
 	}
@@ -200,21 +245,12 @@ func (c *Call) takeName(l loses, path string, place int, st *unix.Stat_t) (conte
 		}
 		return "", nil
 	}
-	if f, err := os.OpenFile(atProc(place), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0); err == nil { // who cannot read it leaves it as it is
-		err = writeOut(f)
-		f.Close()
-		if err != nil {
-			return "", errors.Join(err, unix.Unlink(into))
-		}
-	}
 	if isNew {
 		err = c.stands(home, parent, dir)
 	}
 	switch {
-	case err != nil:
-	case c.order == anyOrder:
-		err = syncDirs(filepath.Join(c.dir, home))
-	case c.order == byMoves && l != itsName:
+	case err != nil, c.order == inOrder, c.order == neverKept, c.order == byMoves && l == itsName, c.isLater():
+	default:
 		err = syncDirs(filepath.Join(c.dir, home))
 	}
 	if err != nil {

@@ -82,6 +82,8 @@ type Call struct {
 	journal          *os.File
 	dev              uint64            // of dir
 	order            order             // of its file system
+	flushes          int               // of the disk, for losses
+	unsynced         bool              // the store has what is not on the disk yet, see syncGroup
 	homes            map[string]string // directories of dir that stand for others, by the paths of those, which end with a slash
 	unsaved          []byte            // lines about changes that lose nothing, which go to the journal before the next loss
 	own              map[identity]bool // files that the call made
@@ -169,7 +171,7 @@ func (n *name) UnmarshalJSON(b []byte) error {
 type Step struct {
 	call   *Call
 	lost   []loss
-	moves  []entry // of names, noted when they were made
+	lines  []entry // in the journal, which lose nothing
 	finish []func()
 }
 
@@ -213,16 +215,36 @@ func (s *Step) Altering(path string, place int) error { return s.changing(altere
 func (s *Step) Touching(path string, place int) error { return s.changing(touched, path, place) }
 
 // Moving announces that a file or directory will get another name. If a file has that name already, announce its removal first.
-func (s *Step) Moving(path, to string) {
-	if s != nil {
-		s.moves = append(s.moves, entry{Did: moved, Path: name(path), To: name(to)})
-	}
-}
+func (s *Step) Moving(path, to string) { s.moving(moved, path, to) }
 
 // Exchanging announces that two files or directories will exchange their names.
-func (s *Step) Exchanging(path, other string) {
-	if s != nil {
-		s.moves = append(s.moves, entry{Did: exchanged, Path: name(path), To: name(other)})
+func (s *Step) Exchanging(path, other string) { s.moving(exchanged, path, other) }
+
+// moving notes a move before it is made: without its line the file would be under a name that nobody knows. A move that cannot be noted
+// cannot be undone, but loses nothing.
+func (s *Step) moving(did deed, path, to string) {
+	if s == nil {
+		return
+	}
+	c := s.call
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := entry{Did: did, Path: name(path), To: name(to)}
+	if c.note(e, true) != nil {
+		return
+	}
+	s.lines = append(s.lines, e)
+	place, err := unix.Open(path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(place)
+	var st unix.Stat_t
+	if unix.Fstat(place, &st) != nil {
+		return
+	}
+	if file, known := identityOf(place, &st); !known || !c.own[file] {
+		_ = c.saves(itsPlace, place, uint64(st.Dev), nil)
 	}
 }
 
@@ -242,7 +264,14 @@ func (s *Step) losing(l loses, path string, place int) error {
 	file, known := identityOf(place, &st)
 	switch {
 	case known && c.own[file] && did == removed:
-		s.finish = append(s.finish, func() { c.forget(file, &st, path) })
+		if st.Nlink <= 1 || st.Mode&unix.S_IFMT == unix.S_IFDIR { // its number may go to another file then
+			s.finish = append(s.finish, func() { delete(c.own, file) })
+		}
+		if c.otherLines < maxMade {
+			e := entry{Did: removed, Path: name(path), Was: &state{Mode: st.Mode, Own: true}}
+			_ = c.note(e, false)
+			s.lines = append(s.lines, e)
+		}
 		return nil
 	case known && (c.own[file] || did == wrote && c.kept[file]):
 		return nil
@@ -359,14 +388,14 @@ func (s *Step) End(done bool) {
 			c.losses.First = l.path
 		}
 	}
-	if !done {
+	if done {
+		for _, finish := range s.finish {
+			finish()
+		}
 		return
 	}
-	for _, finish := range s.finish {
-		finish()
-	}
-	for _, e := range s.moves {
-		_ = c.note(e, true) // a move without a line cannot be undone, but loses nothing
+	for _, e := range s.lines {
+		_ = c.note(entry{Did: undone, Path: e.Path}, e.To != "")
 	}
 }
 
@@ -376,14 +405,6 @@ func notKept(path string, err error) error {
 		return already
 	}
 	return &NotKept{path, err.Error()}
-}
-
-// forget takes notice that a file of the call's own lost a name.
-func (c *Call) forget(file identity, st *unix.Stat_t, path string) {
-	if st.Nlink <= 1 || st.Mode&unix.S_IFMT == unix.S_IFDIR {
-		delete(c.own, file)
-	}
-	_ = c.note(entry{Did: removed, Path: name(path), Was: &state{Mode: st.Mode, Own: true}}, false)
 }
 
 // Made takes notice of a file, directory or link that the call has made, which is open as a place; -1 for a further name of a file.
@@ -538,7 +559,7 @@ func (c *Call) Close() error {
 		return err
 	}
 	_ = c.note(entry{Did: ended}, false)
-	err := c.save()
+	err := errors.Join(c.save(), c.syncGroup())
 	if closed := c.journal.Close(); err == nil {
 		err = closed
 	}

@@ -779,3 +779,54 @@ func TestBusy(t *testing.T) {
 		t.Errorf("it is %q", got)
 	}
 }
+
+// TestLinesWithoutChanges: the disk can have the lines of changes that the power kept from it. Undoing leaves alone what was not lost, and a
+// move that was made is undone by the line that came before it.
+func TestLinesWithoutChanges(t *testing.T) {
+	t.Parallel()
+	dir := realTemp(t)
+	ws := filepath.Join(dir, "ws")
+	if err := os.Mkdir(ws, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	path := func(name string) string { return filepath.Join(ws, name) }
+	for _, f := range []string{"kept", "gone", "moved", "stays"} {
+		if err := os.WriteFile(path(f), []byte("content of "+f), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := tree(t, ws)
+	store := &Store{Dir: filepath.Join(dir, "store")}
+	call := store.Call("c1")
+	announcer{t, call}.remove(path("gone"))
+	step := call.Begin()
+	step.Moving(path("stays"), path("elsewhere"))
+	step.End(true) // but the disk does not have it
+	fd := place(path("kept"))
+	step = call.Begin()
+	if err := step.Unlinking(path("kept"), fd); err != nil {
+		t.Fatal(err)
+	}
+	unix.Close(fd)
+	content, err := filepath.Glob(filepath.Join(store.Dir, "c1", "*", "kept"))
+	if err != nil || len(content) != 1 {
+		t.Fatalf("the store has %q, %v", content, err)
+	}
+	if err := os.Remove(content[0]); err != nil { // nor this second name
+		t.Fatal(err)
+	}
+	step.End(true)
+	step = call.Begin()
+	step.Moving(path("moved"), path("new"))
+	if err := os.Rename(path("moved"), path("new")); err != nil {
+		t.Fatal(err)
+	}
+	call.journal.Close() // the power fails before the step ends
+	report, err := (&Store{Dir: store.Dir}).PutBack(context.Background(), "c1")
+	if err != nil || len(report.Problems) > 0 {
+		t.Fatalf("%+v %v", report, err)
+	}
+	if after := tree(t, ws); after != before {
+		t.Errorf("undone:\n%s\nbefore:\n%s", after, before)
+	}
+}

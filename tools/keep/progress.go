@@ -173,8 +173,16 @@ func wholeJournal(path string) ([]entry, error) {
 	if _, err := wholeLines(path); err != nil {
 		return nil, err
 	}
+	var more []entry
+	for _, e := range slices.Backward(slices.Clone(entries)) {
+		if wasNotMade(filepath.Dir(path), e) && entries[lastOf(entries, e.Path)] == e {
+			entries = slices.Delete(entries, lastOf(entries, e.Path), lastOf(entries, e.Path)+1)
+			more = append(more, entry{Did: undone, Path: e.Path})
+		}
+	}
+	more = append(append(more, lost...), entry{Did: ended})
 	var text bytes.Buffer
-	for _, e := range append(slices.Clip(lost), entry{Did: ended}) {
+	for _, e := range more {
 		line, err := json.Marshal(e)
 		if err != nil {
 			return nil, err
@@ -187,6 +195,26 @@ func wholeJournal(path string) ([]entry, error) {
 	}
 	_, err = f.Write(text.Bytes())
 	return append(entries, lost...), errors.Join(err, syncFile(f), f.Close())
+}
+
+// wasNotMade reports whether a change of a journal without an end is not there: the power can fail when the disk has its line, and not yet the
+// change. dir is that of the call.
+func wasNotMade(dir string, e entry) bool {
+	path := string(e.Path)
+	switch e.Did {
+	case removed:
+		if !e.Was.Same {
+			return false
+		}
+		var st unix.Stat_t
+		if unix.Lstat(filepath.Join(dir, string(e.Was.Content)), &st) != nil {
+			return fileExists(path)
+		}
+		return isStill(path, &st)
+	case moved:
+		return fileExists(path)
+	}
+	return false
 }
 
 // reopen is Call for a record that may have begun, and that has each change when the next one begins.

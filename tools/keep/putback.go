@@ -198,10 +198,10 @@ func readJournal(file string) (entries, lost []entry, whole bool, err error) {
 	}
 }
 
-// lastOf is the index of the last loss of a path, -1 without one.
+// lastOf is the index of the last loss or move of a path, -1 without one.
 func lastOf(entries []entry, path name) int {
 	for i, e := range slices.Backward(entries) {
-		if e.Path == path && e.Was != nil {
+		if e.Path == path && (e.Was != nil || e.To != "") {
 			return i
 		}
 	}

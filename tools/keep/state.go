@@ -65,7 +65,7 @@ func (c *Call) keep(l loses, path string, place int, st *unix.Stat_t) (was *stat
 		return was, loose, false, nil
 	}
 	if l.did() == removed {
-		content, err := c.takeName(l, path, place, st)
+		content, err := c.takeName(l, path, st)
 		was.Content = name(content)
 		if err != nil {
 			return nil, nil, false, err
