@@ -91,7 +91,7 @@ func run(n counts, wait time.Duration, with setup) (left int, err error) {
 		fmt.Printf("%5d  kills of %s\n", totals["victim "+v], v)
 		delete(totals, "victim "+v)
 	}
-	for _, part := range []string{"workspace", "killed", "state", "next", "log"} {
+	for _, part := range []string{"workspace", "killed", "state", "next", "log", "lost"} {
 		sum := 0
 		for kind, n := range totals {
 			if len(kind) > len(part) && kind[:len(part)+1] == part+":" {
@@ -99,7 +99,8 @@ func run(n counts, wait time.Duration, with setup) (left int, err error) {
 			}
 		}
 		fmt.Printf("%5d  %s\n", sum, map[string]string{"workspace": "files in the workspace that no call made", "killed": "processes and mounts after the kill",
-			"state": "leftovers in the home after the next host", "next": "processes, mounts and control groups after the next host", "log": "records that are missing or wrong"}[part])
+			"state": "leftovers in the home after the next host", "next": "processes, mounts and control groups after the next host", "log": "records that are missing or wrong",
+			"lost": "files that commands removed or replaced, and that undo did not put back"}[part])
 		left += sum
 	}
 	for _, kind := range slices.Sorted(maps.Keys(totals)) {
@@ -129,7 +130,7 @@ func (s *scene) kill(wait time.Duration, totals map[string]int) error {
 	}
 	worked := make(chan struct{})
 	go func() { s.work(h); close(worked) }()
-	time.Sleep(time.Duration(20+s.random.IntN(600)) * time.Millisecond)
+	time.Sleep(time.Duration(20+s.random.IntN(2000)) * time.Millisecond)
 	victim := victims[s.random.IntN(len(victims))]
 	if victim != "host" && !h.killHolder() {
 		victim = "host" // there is no holder yet, or none on this machine
@@ -161,6 +162,7 @@ func (s *scene) kill(wait time.Duration, totals map[string]int) error {
 	s.settle("next", wait, totals)
 	s.inWorkspace(totals)
 	s.inState(totals)
+	s.putBack(totals)
 	s.clear()
 	return nil
 }

@@ -2,15 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"toolhost/tools/keep"
 )
 
 // markName is a variable of the host's environment by which its processes are found, where they keep it.
@@ -39,6 +43,16 @@ func newScene(dir string, number int, with setup) (*scene, error) {
 	}
 	leaves := fmt.Sprintf(`(setsid sleep %[1]s </dev/null >/dev/null 2>&1 &); (sleep %[1]s </dev/null >/dev/null 2>&1 &)`, s.mark)
 	settings := fmt.Sprintf(`{"hooks": {"pre_tool_use": [{"matcher": {"tool": "Write"}, "command": ["/bin/sh", "-c", %q]}]}}`, leaves)
+	for i := range trees {
+		if err := os.MkdirAll(filepath.Join(s.workspace, treeName(i), "d"), 0o700); err != nil {
+			return nil, err
+		}
+		for _, name := range treeFiles {
+			if err := os.WriteFile(filepath.Join(s.workspace, treeName(i), name), []byte(treeName(i)+name), 0o600); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for i := range 4 {
 		text := strings.Repeat("a line of text\n", 20_000) + "the end\n"
 		if err := os.WriteFile(filepath.Join(s.workspace, fmt.Sprint("f", i)), []byte(text), 0o600); err != nil {
@@ -46,6 +60,38 @@ func newScene(dir string, number int, with setup) (*scene, error) {
 		}
 	}
 	return s, os.WriteFile(filepath.Join(s.home, "config", "toolhost", "settings.json"), []byte(settings), 0o600)
+}
+
+const trees = 40
+
+func treeName(n int) string { return fmt.Sprint("tree", n) }
+
+var treeFiles = []string{"a", "b", "d/c"}
+
+// losing are commands that lose files of a tree.
+var losing = []string{"rm -rf TREE", "echo new > TREE/a; rm TREE/b", "mv TREE/a TREE/b", "mv TREE TREE.moved; rm -r TREE.moved/d", "sed -i s/t/T/ TREE/a TREE/b"}
+
+// putBack undoes all that commands have changed, the last first, and counts the files that are not back.
+func (s *scene) putBack(totals map[string]int) {
+	store := &keep.Store{Dir: filepath.Join(s.home, "state/toolhost/copies")}
+	for _, call := range slices.Backward(store.Calls()) {
+		report, err := store.PutBack(context.Background(), call.ID)
+		totals["calls that were undone"]++
+		for _, problem := range report.Problems {
+			totals["lost: "+varying.ReplaceAllString(strings.ReplaceAll(problem, s.workspace, ""), "*")]++
+		}
+		if err != nil {
+			totals["lost: "+varying.ReplaceAllString(strings.ReplaceAll(err.Error(), s.home, ""), "*")]++
+		}
+		_ = os.RemoveAll(filepath.Join(store.Dir, report.As))
+	}
+	for n := range trees {
+		for _, name := range treeFiles {
+			if content, err := os.ReadFile(filepath.Join(s.workspace, treeName(n), name)); err != nil || string(content) != treeName(n)+name {
+				totals["lost: tree*/"+name]++
+			}
+		}
+	}
 }
 
 // work sends mixed calls until the host is gone.
@@ -58,8 +104,11 @@ func (s *scene) work(h host) {
 		case 1:
 			h.call("shell", map[string]any{"command": "echo done > j; cat f0 | wc"})
 		case 2:
+			command := strings.ReplaceAll(losing[s.random.IntN(len(losing))], "TREE", treeName(s.random.IntN(trees)))
+			h.call("shell", map[string]any{"command": command + "; seq 1 9000"})
+		case 3:
 			h.call("grep", map[string]any{"pattern": "line"})
-		case 3, 4, 5, 6:
+		case 4, 5, 6:
 			h.call("write", map[string]any{"path": fmt.Sprint("f", 4+n), "content": strings.Repeat("some more text\n", 40_000)})
 		default:
 			h.call("edit", map[string]any{"path": name, "edits": []any{map[string]any{"old_string": "the end", "new_string": "more\nthe end"}}})
@@ -73,7 +122,7 @@ func (s *scene) work(h host) {
 }
 
 var (
-	made    = regexp.MustCompile(`^(f\d+|j)$`)
+	made    = regexp.MustCompile(`^(f\d+|j|tree\d+(\.moved)?)$`)
 	varying = regexp.MustCompile(`[0-9A-Z]{16,}|[0-9a-f]{8,}|[0-9]+`)
 )
 

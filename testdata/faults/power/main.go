@@ -141,9 +141,20 @@ func (r *testbed) sync() {
 // work has toolhost work, and takes the file system away from it.
 func (r *testbed) work(long time.Duration) {
 	r.worker.run(long)
-	check(run("umount", r.mount))
+	r.unmount(r.mount)
 	mounted = ""
 	r.disk.close()
+}
+
+// unmount waits until nothing uses the file system: processes that were ended have not gone at once.
+func (r *testbed) unmount(at string) {
+	for limit := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		err := unix.Unmount(at, 0)
+		if err != unix.EBUSY || time.Now().After(limit) {
+			check(err)
+			return
+		}
+	}
 }
 
 // cutAll cuts at random moments and reports whether all held.
@@ -165,7 +176,7 @@ func (r *testbed) cutAll(cuts int) bool {
 		}
 		sum.lost += lost
 		r.worker.examine(moment, mount, &sum)
-		check(run("umount", mount))
+		r.unmount(mount)
 		check(os.Remove(image))
 	}
 	fmt.Printf("%s: %d calls, %d blocks and flushes; %d cuts lost %d blocks\n", r.kind, len(r.worker.changes), len(r.disk.events), cuts, sum.lost)

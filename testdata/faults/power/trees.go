@@ -131,7 +131,7 @@ func (w *worker) examineTrees(moment int, root string, sum *findings) {
 		report, err := store.PutBack(context.Background(), t.call)
 		if still := t.missing(ws); len(still) > 0 {
 			sum.gone++
-			sum.add("moment %d: %s of %s was lost by %s, and %s is not back: %v %v", moment, lost, t.dir, t.call, still, err, report)
+			sum.add("moment %d: %s of %s was lost by %s, and %s is not back: %v %+v", moment, lost, t.dir, t.call, still, err, report.Problems)
 			continue
 		}
 		sum.back++
