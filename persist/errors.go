@@ -60,6 +60,9 @@ func help(dir string, err error) string {
 	case errors.Is(err, errRemoved):
 		return "start a new session"
 	}
+	if why := agenttool.Obstacle(dir); why != "" {
+		return why
+	}
 	return "make that directory writable, or choose another one"
 }
 

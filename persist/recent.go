@@ -31,6 +31,9 @@ func Recent(dir string, now time.Time) ([]RecentSession, error) {
 		return nil, nil
 	}
 	if err != nil {
+		if why := agenttool.Obstacle(dir); why != "" {
+			err = errors.New(why)
+		}
 		return nil, err
 	}
 	defer all.close()

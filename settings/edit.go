@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -85,6 +86,9 @@ func editable(file string, create bool) (string, error) {
 	dir := filepath.Dir(file)
 	if create {
 		if err := os.MkdirAll(dir, privateDir); err != nil {
+			if why := agenttool.Obstacle(dir); why != "" {
+				err = errors.New(why)
+			}
 			return "", err
 		}
 	}

@@ -260,6 +260,9 @@ func (o Options) withStore(change func(*store) (bool, error)) error {
 		return fmt.Errorf("the workspace %s cannot be named in the trust store: its path must be absolute, and UTF-8", quoted(o.Workspace))
 	}
 	if err := os.MkdirAll(filepath.Dir(o.Trust), privateDir); err != nil {
+		if why := agenttool.Obstacle(filepath.Dir(o.Trust)); why != "" {
+			err = errors.New(why)
+		}
 		return err
 	}
 	return locked(o.Trust, func() error {

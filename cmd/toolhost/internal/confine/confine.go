@@ -249,7 +249,7 @@ func sandboxOptions(scope agenttool.Scope, state, name string, protected *protec
 	}
 	o.Readable = Readable(scope.Home, scope.Roots)
 	o.Go.ModCache, o.Go.Proxy = goSettings(scope.Home)
-	o.ConfigHome = os.Getenv("XDG_CONFIG_HOME")
+	o.ConfigHome = dirs.Absolute("XDG_CONFIG_HOME")
 	o.Go.Cache = goCache(scope.Home)
 	o.UserCaches = userCaches(scope.Home, o.Go.ModCache)
 	return o, nil

@@ -62,7 +62,7 @@ func ConfigNotes() (notes []string) {
 
 // configOf reads the configuration of a home directory for commands that write in roots.
 func configOf(home protect.Home, roots []string) config.Reader {
-	return config.Reader{Home: home, Config: os.Getenv("XDG_CONFIG_HOME"), Writable: roots}
+	return config.Reader{Home: home, Config: dirs.Absolute("XDG_CONFIG_HOME"), Writable: roots}
 }
 
 // Readable are the files and directories besides the roots that may be read unasked: those of the system and the tool chains, and the

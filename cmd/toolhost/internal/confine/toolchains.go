@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool/secret"
+	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/permissions/protect/config"
 )
 
@@ -68,7 +69,7 @@ func goCache(home string) string {
 // goVariables returns a lookup in the environment, then in the file that `go env -w` writes.
 func goVariables(home string) func(name string) string {
 	file := os.Getenv("GOENV")
-	if config := os.Getenv("XDG_CONFIG_HOME"); file == "" && config != "" {
+	if config := dirs.Absolute("XDG_CONFIG_HOME"); file == "" && config != "" {
 		file = filepath.Join(config, "go", "env")
 	} else if file == "" {
 		file = filepath.Join(home, ".config", "go", "env")

@@ -11,11 +11,21 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+
+	"toolhost/agenttool"
 )
+
+// Absolute is the directory that a variable names, "" if it names none: one that is relative counts for nothing, as the XDG specification has it.
+func Absolute(variable string) string {
+	if dir := os.Getenv(variable); filepath.IsAbs(dir) {
+		return dir
+	}
+	return ""
+}
 
 // State is where toolhost keeps its state: $XDG_STATE_HOME/toolhost, else ~/.local/state/toolhost.
 func State() (string, error) {
-	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
+	if dir := Absolute("XDG_STATE_HOME"); dir != "" {
 		return filepath.Join(dir, "toolhost"), nil
 	}
 	home, err := os.UserHomeDir()
@@ -54,16 +64,49 @@ func digest(workspace string) string {
 
 // Config is the directory of the person's settings; "" if there is no such place.
 func Config() string {
-	config, err := os.UserConfigDir()
-	if err != nil {
+	config := ConfigHome()
+	if config == "" {
 		return ""
 	}
 	return filepath.Join(config, "toolhost")
 }
 
+// ConfigHome is where programs have the person's settings: $XDG_CONFIG_HOME, else ~/.config; "" if there is no such place.
+func ConfigHome() string {
+	if dir := Absolute("XDG_CONFIG_HOME"); dir != "" {
+		return dir
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".config")
+	}
+	return ""
+}
+
+// Obstacles say why places of toolhost's cannot be used, and what to do about it.
+func Obstacles() (all []string) {
+	for _, variable := range []string{"XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"} {
+		if dir := os.Getenv(variable); dir != "" && !filepath.IsAbs(dir) {
+			all = append(all, variable+" counts for nothing: "+dir+" is relative; name an absolute path")
+		}
+	}
+	places := []struct{ what, dir string }{{"settings", Config()}, {"sockets", Runtime()}}
+	if state, err := State(); err == nil {
+		places = append(places, struct{ what, dir string }{"logs", state})
+	}
+	for _, place := range places {
+		if place.dir == "" {
+			continue
+		}
+		if why := agenttool.Obstacle(place.dir); why != "" {
+			all = append(all, place.what+" cannot be written in "+place.dir+": "+why)
+		}
+	}
+	return all
+}
+
 // Runtime is where the sockets of the person's programs are: $XDG_RUNTIME_DIR, else /run/user/UID; "" if there is none.
 func Runtime() string {
-	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+	if dir := Absolute("XDG_RUNTIME_DIR"); dir != "" {
 		return dir
 	}
 	if dir := filepath.Join("/run/user", strconv.Itoa(os.Getuid())); Is(dir) {

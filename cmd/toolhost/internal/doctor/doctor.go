@@ -31,6 +31,7 @@ type Findings struct {
 	Config      []string        `json:"config"`       // what commands do not see of the home's configuration
 	Holds       []string        `json:"holds"`        // ids of promises
 	Lacks       []string        `json:"lacks"`
+	Obstacles   []string        `json:"obstacles"` // why places of toolhost's cannot be used
 	Sandbox     sandbox.Finding `json:"sandbox"`
 }
 
@@ -78,13 +79,19 @@ func Examine(state string) (f Findings, err error) {
 	}
 	f.Config = output.List(confine.ConfigNotes())
 	caches, err := cache.List(dirs.Caches(state))
-	f.Caches = output.List(caches)
+	f.Caches, f.Obstacles = output.List(caches), output.List(dirs.Obstacles())
+	if len(f.Obstacles) > 0 { // they say more
+		err = nil
+	}
 	return f, err
 }
 
 // Print prints the findings.
 func (f Findings) Print(out io.Writer) error {
 	var b strings.Builder
+	for _, o := range f.Obstacles {
+		fmt.Fprintf(&b, "place   %s\n", visible.Text(o))
+	}
 	f.printSandbox(&b)
 	for i, a := range f.Absent {
 		if i == 0 {

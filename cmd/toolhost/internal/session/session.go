@@ -115,8 +115,7 @@ func New(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, _ := os.UserConfigDir() // without one, git has none there
-	search := engine.Options{Index: indexMode(read), Git: ignore.Environment{Home: l.scope.Home, ConfigHome: config}}
+	search := engine.Options{Index: indexMode(read), Git: ignore.Environment{Home: l.scope.Home, ConfigHome: dirs.ConfigHome()}}
 	if o.Memory > 0 {
 		search.IndexBytes, search.TextBytes = o.Memory/4, o.Memory/8
 	}

@@ -40,11 +40,7 @@ func Here(project string) (Places, error) {
 	if err != nil {
 		return Places{}, err
 	}
-	config, err := os.UserConfigDir()
-	if err != nil {
-		return Places{}, err
-	}
-	return Places{Project: dirs.Real(abs), Home: dirs.Real(home), Config: config, State: state, Getenv: os.Getenv}, nil
+	return Places{Project: dirs.Real(abs), Home: dirs.Real(home), Config: dirs.ConfigHome(), State: state, Getenv: os.Getenv}, nil
 }
 
 // expand is the path of a name in the table of clients.
