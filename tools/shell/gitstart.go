@@ -54,7 +54,7 @@ func (c *call) judgeGit(s sandbox.GitStart) (why string, refused bool) {
 	if !takesContents(run.verb) {
 		return "", false
 	}
-	if run.foreign != "" {
+	if run.foreign != "" && run.verb != "rev-list" && c.tool.histories.any() { // rev-list names objects; a push has it do so
 		return "it prints objects of another place (" + run.foreign + ")", true
 	}
 	dir, ok := c.host(run.dir)
@@ -93,7 +93,7 @@ func (c *call) judgeGit(s sandbox.GitStart) (why string, refused bool) {
 	if held.none() {
 		return "", false
 	}
-	if slices.Contains(placing, run.verb) && c.leavesRoots(run, reader) {
+	if slices.Contains(placing, run.verb) && c.fillsScratch(run, reader) {
 		for name := range held.objects {
 			return "it puts " + name + ", which holds secrets, where it would be a file like any other", true
 		}
@@ -108,8 +108,9 @@ func (c *call) judgeGit(s sandbox.GitStart) (why string, refused bool) {
 	return "", false
 }
 
-// leavesRoots reports whether a command of git puts files outside of the workspace, or may.
-func (c *call) leavesRoots(run gitRun, r gitReader) bool {
+// fillsScratch reports whether a command of git puts files into the session's /tmp, or may: nothing there is a secret. Other places outside of the
+// workspace need a yes.
+func (c *call) fillsScratch(run gitRun, r gitReader) bool {
 	places := []string{r.top}
 	if words := run.sources(); run.verb == "clone" && len(words) > 0 || run.verb == "worktree" && len(words) > 0 && words[0] == "add" {
 		places = []string{run.dir}
@@ -120,7 +121,9 @@ func (c *call) leavesRoots(run gitRun, r gitReader) bool {
 			places[i], _ = c.host(place)
 		}
 	}
-	return slices.ContainsFunc(places, func(place string) bool { return !c.tool.inRoots(place) })
+	return slices.ContainsFunc(places, func(place string) bool {
+		return place == "" || inScratch(c.tool.o.Sandbox, place) && !c.tool.inRoots(place)
+	})
 }
 
 // host is where a path of the command leads on the host.

@@ -215,6 +215,18 @@ func (h *histories) of(ctx context.Context, r gitReader, patience time.Duration)
 	return known.held(r)
 }
 
+// any reports whether a repository is known to hold a secret, or may.
+func (h *histories) any() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, known := range h.known {
+		if len(known.objects) > 0 || len(known.pending) > 0 || known.state == nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (h *history) held(r gitReader) held {
 	switch {
 	case h.state == nil:
