@@ -89,6 +89,10 @@ func openDead(dir string, id agenttool.SessionID) (log diskLog, used fs.FileInfo
 		f.Close()
 		return log, nil, errNothingToEnd
 	}
+	if _, _, ok := continued(dir, id); ok { // its process did not die
+		f.Close()
+		return log, nil, errNothingToEnd
+	}
 	if used, err = f.Stat(); err == nil { // before anything is read, as lockDead compares
 		err = needsEnd(f)
 	}

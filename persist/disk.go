@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -28,6 +29,10 @@ type disk struct {
 	lost   loss
 	closed bool
 	sync   syncing
+
+	at     standing
+	before []files // earlier parts of this session: their logs stay locked, and their payloads readable
+	unsaid error   // that the log was broken, for the next call that changes something
 }
 
 // files are those of an attached session.
@@ -62,7 +67,13 @@ func (d *disk) attach() (err error) {
 		log.Close()
 		return unavailable(d.o.Dir, err)
 	}
+	if _, _, ok := continued(d.o.Dir, d.o.ID); ok {
+		session.Close()
+		log.Close()
+		return ErrContinued
+	}
 	d.session, d.log = session, j
+	d.stands(filepath.Join(d.o.Dir, string(d.o.ID), LogName))
 	return nil
 }
 
@@ -98,6 +109,9 @@ func (d *disk) write(events [][]byte) (first int64, err error) {
 	if err := d.attach(); err != nil {
 		return 0, err
 	}
+	if err := d.keepWhole(false); err != nil {
+		return 0, err
+	}
 	preface, err := d.preface()
 	if err != nil {
 		return 0, err
@@ -109,7 +123,9 @@ func (d *disk) write(events [][]byte) (first int64, err error) {
 	if len(all) == 0 {
 		return 0, nil
 	}
-	if first, err = d.log.append(all); err != nil {
+	first, err = d.log.append(all)
+	d.wrote()
+	if err != nil {
 		return 0, unavailable(d.o.Dir, err)
 	}
 	d.opened, d.lost = true, loss{}
@@ -120,7 +136,7 @@ func (d *disk) write(events [][]byte) (first int64, err error) {
 // preface returns the records that must precede any other.
 func (d *disk) preface() (records [][]byte, err error) {
 	if !d.opened {
-		r, err := d.record.opened()
+		r, err := d.record.opened(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -145,17 +161,26 @@ func (d *disk) reserve() error {
 	if d.sync.err != nil { // do not record calls whose records cannot reach the disk
 		return d.sync.err
 	}
-	if f, ok := d.log.f.(diskLog); ok {
-		if st, err := f.stat(); err != nil || st.Nlink == 0 {
-			return unavailable(d.o.Dir, errors.Join(err, errRemoved))
-		}
-	}
 	if d.log.torn {
-		if err := d.log.rollback(); err != nil {
+		err := d.log.rollback()
+		d.wrote()
+		if err != nil {
 			return unavailable(d.o.Dir, err)
 		}
 	}
-	if err := d.log.reserve(); err != nil {
+	if err := d.keepWhole(true); err != nil {
+		return err
+	}
+	if err := d.unsaid; err != nil {
+		d.unsaid = nil
+		return err
+	}
+	if d.log.noSpace || d.log.reserved-d.log.end >= reserveMin {
+		return nil
+	}
+	err := d.log.reserve()
+	d.wrote()
+	if err != nil {
 		return unavailable(d.o.Dir, err)
 	}
 	return nil
@@ -168,6 +193,10 @@ func (d *disk) touch() error {
 	if d.closed || d.log == nil {
 		return nil
 	}
+	if err := d.keepWhole(false); err != nil {
+		return err
+	}
+	defer d.wrote()
 	return d.log.touch()
 }
 
@@ -180,13 +209,16 @@ func (d *disk) close() error {
 		d.closed = true
 		return nil
 	}
-	err := d.syncPayloads(d.sync.payloads)
+	err := syncPayloads(d.roots(), d.sync.payloads)
 	err = errors.Join(err, d.finish(err == nil))
 	d.closed = true
 	if d.refs != nil {
 		err = errors.Join(err, d.refs.Close())
 	}
 	err = errors.Join(err, d.log.close(), d.session.Close())
+	for _, part := range d.before {
+		_, _ = part.log.f.Close(), part.session.Close()
+	}
 	if err != nil {
 		return unavailable(d.o.Dir, err)
 	}
@@ -225,6 +257,11 @@ func (d *disk) since(seq int64, limit int) (entries []Entry, more bool, err erro
 	if d.closed || d.log == nil {
 		defer d.mu.Unlock()
 		return nil, false, closedError(d.closed)
+	}
+	if gone := d.log.first; seq < gone {
+		defer d.mu.Unlock()
+		return nil, false, agenttool.Failure(agenttool.InvalidArguments, "events_gone", fmt.Sprintf(
+			"the log with the events up to %d was broken, and the session goes on in another one; ask for those after %d", gone, gone))
 	}
 	start, end, f := d.log.marks.before(seq+1), d.log.end, d.log.f
 	d.mu.Unlock()
@@ -291,16 +328,16 @@ func (d *disk) flush() error {
 		defer d.mu.Unlock()
 		return d.sync.err
 	}
-	end, f, names, payloads := d.log.end, d.log.f, d.sync.names, d.sync.payloads
+	end, log, names, payloads, roots := d.log.end, d.log, d.sync.names, d.sync.payloads, d.roots()
 	d.sync.payloads, d.sync.names = nil, true // until another name is made
 	d.mu.Unlock()
 
-	err := d.syncPayloads(payloads)
+	err := syncPayloads(roots, payloads)
 	if err == nil {
-		payloads, err = nil, f.Sync()
+		payloads, err = nil, log.f.Sync()
 	}
 	if err == nil && !names {
-		err = d.syncNames()
+		err = syncNames(roots[0], d.o.Dir)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -310,36 +347,54 @@ func (d *disk) flush() error {
 		d.sync.err = unavailable(d.o.Dir, err)
 		return d.sync.err
 	}
-	d.sync.end = end
+	if d.log == log { // else the session went on in another one meanwhile
+		d.sync.end = end
+	}
 	return nil
 }
 
 // syncedTogether is how many payloads are open at a time while they are synced.
 const syncedTogether = 64
 
+// roots returns the directories of the session's parts, the current one first.
+func (d *disk) roots() []*os.Root {
+	roots := []*os.Root{d.session}
+	for _, part := range slices.Backward(d.before) {
+		roots = append(roots, part.session)
+	}
+	return roots
+}
+
+// openResult opens the file of a payload in the first directory that has it.
+func openResult(roots []*os.Root, file string) (f *os.File, err error) {
+	for _, session := range roots {
+		if f, err = openRegular(session.OpenFile, resultsDir+"/"+file, os.O_RDONLY); !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return nil, err
+}
+
 // syncPayloads syncs files of payloads and their names. One that was removed meanwhile is none.
-func (d *disk) syncPayloads(files []string) error {
+func syncPayloads(roots []*os.Root, files []string) error {
 	for part := range slices.Chunk(files, syncedTogether) {
-		if err := d.syncTogether(part); err != nil {
+		if err := syncTogether(roots, part); err != nil {
 			return err
 		}
 	}
 	if len(files) == 0 {
 		return nil
 	}
-	results, err := d.session.Open(resultsDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for _, session := range roots {
+		if err := syncRoots(session, resultsDir); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	defer results.Close()
-	return syncDir(results)
+	return nil
 }
 
 // syncTogether starts to write all files before it waits for the first, so that one commit of the file system does for all of them.
-func (d *disk) syncTogether(files []string) error {
+func syncTogether(roots []*os.Root, files []string) error {
 	var open []*os.File
 	defer func() {
 		for _, f := range open {
@@ -347,7 +402,7 @@ func (d *disk) syncTogether(files []string) error {
 		}
 	}()
 	for _, file := range files {
-		f, err := openRegular(d.session.OpenFile, resultsDir+"/"+file, os.O_RDONLY)
+		f, err := openResult(roots, file)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -366,18 +421,13 @@ func (d *disk) syncTogether(files []string) error {
 }
 
 // syncNames syncs the names of the journal and of its directory.
-func (d *disk) syncNames() error {
-	session, err := d.session.Open(".")
-	if err != nil {
-		return err
-	}
-	defer session.Close()
-	all, err := os.Open(d.o.Dir)
+func syncNames(session *os.Root, sessions string) error {
+	all, err := os.Open(sessions)
 	if err != nil {
 		return err
 	}
 	defer all.Close()
-	return errors.Join(syncDir(session), syncDir(all))
+	return errors.Join(syncRoots(session, "."), syncDir(all))
 }
 
 // syncDir syncs a directory, if its file system can.

@@ -18,6 +18,10 @@ var (
 	ErrDamaged = agenttool.Failure(agenttool.DependencyUnavailable, "session_damaged",
 		"the session log does not end in a record; verify it, and use another session")
 
+	// ErrContinued means that a session went on in another log, since this one was not left as it was written.
+	ErrContinued = agenttool.Failure(agenttool.DependencyUnavailable, "session_continued",
+		"the session went on in another log, since this one was not left as it was written: verify it, and use another session")
+
 	// ErrClosed means that the session was closed before the call.
 	ErrClosed = agenttool.Failure(agenttool.DependencyUnavailable, "session_closed",
 		"the session is closed; nothing more can be recorded or read through it")

@@ -27,6 +27,7 @@ var errNoAllocate = errors.New("space cannot be set aside here")
 type journal struct {
 	f        logFile
 	chain    chain
+	first    int64 // sequence number of the line before the first: more than 0 in a log that continues another one
 	end      int64 // after the last whole line
 	reserved int64 // space is reserved up to here; 0: never requested
 	noSpace  bool  // errNoAllocate was seen

@@ -262,15 +262,44 @@ func TestReserveOnDisk(t *testing.T) {
 	}
 }
 
+// A log that was broken is said once to what would change something. Then the session goes on in another one, on the same chain.
 func TestReserveNoticesThatTheLogIsGone(t *testing.T) {
 	s := New(testOptions(t.TempDir()))
 	mustAppend(t, s, 1, 1)
-	if err := os.RemoveAll(s.Path()); err != nil {
+	ref := mustPayload(t, s, "stdout", "text/plain", "before\n")
+	before := verifyLog(t, logOf(s))
+	if err := os.Rename(logOf(s), logOf(s)+".1"); err != nil {
 		t.Fatal(err)
 	}
-	e := wantError(t, s.Reserve(t.Context()), agenttool.DependencyUnavailable, "journal_unavailable")
-	if !strings.Contains(e.Message, "start a new session") {
+	e := wantError(t, s.Reserve(t.Context()), agenttool.DependencyUnavailable, "journal_broken")
+	next := filepath.Join(s.Path()+"-part2", LogName)
+	if !strings.Contains(e.Message, "was renamed or removed") || !strings.Contains(e.Message, next) {
 		t.Errorf("message is %q", e.Message)
+	}
+	if err := s.Reserve(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, s, 2, 2)
+	if page, err := s.Page(ref.URI, 0, 0); err != nil || page.Text != "before\n" {
+		t.Errorf("an output of before: %+v, %v", page, err)
+	}
+	if _, _, err := s.Since(0, 0); agenttool.AsError(err, agenttool.ExecutionFailed).Code != "events_gone" {
+		t.Errorf("events of before: %v", err)
+	}
+	if list, _, err := s.Since(before.Last, 0); err != nil || len(list) != 2 || list[0].Seq != before.Last+1 {
+		t.Errorf("events since: %v, %v", list, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r, found, err := VerifySession(filepath.Dir(next)); err != nil || !r.OK() || !r.Closed || r.Before != logOf(s)+".1" || len(found.Problems) > 0 {
+		t.Errorf("%v, %s%+v", err, r, found)
+	}
+	if r := verifyLog(t, logOf(s)+".1"); r.ContinuedIn != s.ID()+"-part2" || r.Copy {
+		t.Errorf("%s", r)
+	}
+	if _, err := Resume(testOptions(s.o.Dir)); !errors.Is(err, ErrContinued) {
+		t.Errorf("resume: %v", err)
 	}
 }
 

@@ -72,7 +72,7 @@ func (m *memory) append(events [][]byte) (first int64, err error) {
 		return 0, ErrClosed
 	}
 	if m.last == 0 {
-		opened, err := m.record.opened()
+		opened, err := m.record.opened(nil)
 		if err != nil {
 			return 0, err
 		}

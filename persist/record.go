@@ -13,8 +13,8 @@ import (
 // recorder creates the records of a session about itself.
 type recorder struct{ o Options }
 
-// opened returns the record that begins or resumes a session.
-func (r recorder) opened() ([]byte, error) {
+// opened returns the record that begins or resumes a session, or continues another log of it.
+func (r recorder) opened(continues *Break) ([]byte, error) {
 	data := map[string]json.RawMessage{}
 	members := []json.RawMessage{r.o.Meta}
 	if about := r.o.about.Load(); about != nil {
@@ -28,6 +28,13 @@ func (r recorder) opened() ([]byte, error) {
 			return nil, agenttool.Failure(agenttool.ExecutionFailed, "invalid_event",
 				"the data of the session's opened record is not a JSON object; this is a bug in toolhost")
 		}
+	}
+	if continues != nil {
+		encoded, err := agenttool.Encode(continues)
+		if err != nil {
+			return nil, err
+		}
+		data["continues"] = encoded
 	}
 	data["session_id"] = agenttool.AppendString(nil, string(r.o.ID))
 	data["format"] = strconv.AppendInt(nil, format, 10)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"toolhost/agenttool"
 )
 
 // ProblemKind is the kind of a line's problem.
@@ -18,6 +20,7 @@ const (
 	Duplicate  ProblemKind = "duplicate"
 	Unparsable ProblemKind = "unparsable"
 	Unwritten  ProblemKind = "unwritten" // the machine stopped before it reached the disk
+	Added      ProblemKind = "added"     // after the session had left this log, since it was broken
 	Unchecked  ProblemKind = "unchecked" // a newer version of toolhost wrote it, and only that version can check it: Line and To are its place
 )
 
@@ -51,6 +54,15 @@ type Report struct {
 	MoreProblems int64     `json:"more_problems,omitempty"` // number of problems that are not listed
 
 	Redactions []Rewritten `json:"redactions,omitempty"` // the times when secrets were taken out of the log, and it was chained anew
+
+	// Of a session that has several logs, since one was not left as it was written.
+	Continues   *Break              `json:"continues,omitempty"`    // the log before this one
+	Before      string              `json:"before,omitempty"`       // the file that has the lines before
+	ContinuedIn agenttool.SessionID `json:"continued_in,omitempty"` // the log after this one
+	Broken      *Break              `json:"broken,omitempty"`       // what that log says of this one
+	Copy        bool                `json:"copy,omitempty"`         // this is another file than the session wrote
+
+	id agenttool.SessionID // of the session, as its first record says
 }
 
 // OK reports whether there are no problems.
@@ -119,6 +131,9 @@ func (r Report) String() string {
 	}
 	for _, d := range r.Redactions {
 		fmt.Fprintf(&b, "%d secrets were taken out afterwards; before, it had %d records and the head %s\n", d.Secrets, d.Count, d.Head)
+	}
+	for _, line := range r.about() {
+		fmt.Fprintf(&b, "%s\n", line)
 	}
 	if r.TornBytes > 0 {
 		fmt.Fprintf(&b, "torn tail, %d bytes: a line that was being written when the process ended\n", r.TornBytes)

@@ -173,12 +173,21 @@ func (d *disk) result(file string) (*os.File, error) {
 	if d.session == nil {
 		return nil, fs.ErrNotExist
 	}
-	return openRegular(d.session.OpenFile, resultsDir+"/"+file, os.O_RDONLY)
+	return openResult(d.roots(), file)
 }
 
 // readRef returns the stored reference of file, or an empty one.
-func (d *files) readRef(file string) (ref agenttool.Ref) {
-	f, err := openRegular(d.session.OpenFile, refsName, os.O_RDONLY)
+func (d *disk) readRef(file string) (ref agenttool.Ref) {
+	for _, session := range d.roots() {
+		if ref = readRef(session, file); ref.ID != "" {
+			break
+		}
+	}
+	return ref
+}
+
+func readRef(session *os.Root, file string) (ref agenttool.Ref) {
+	f, err := openRegular(session.OpenFile, refsName, os.O_RDONLY)
 	if err != nil {
 		return ref
 	}

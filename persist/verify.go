@@ -46,15 +46,19 @@ func verify(r io.Reader, each func(Entry)) (Report, error) {
 	}
 }
 
-// VerifyFile verifies the journal at path. It takes no lock: the line that a live session is writing counts as
-// incomplete.
+// VerifyFile verifies the journal at path, and compares it with other logs of its session beside it, if it has several: see [Break]. It
+// takes no lock: the line that a live session is writing counts as incomplete.
 func VerifyFile(path string) (Report, error) {
 	f, err := openRegular(os.OpenFile, path, os.O_RDONLY)
 	if err != nil {
 		return Report{}, err
 	}
 	defer f.Close()
-	return Verify(f)
+	r, err := Verify(f)
+	if err == nil {
+		r.session(path)
+	}
+	return r, err
 }
 
 // HashOf returns the hash of the record seq of the journal at path, in hexadecimal. It reads the journal up to there and
@@ -135,6 +139,9 @@ func (v *verifier) line(number int64, b []byte) {
 		v.order.push(record{number: number, newer: newer, unwritten: bytes.Contains(b, hole[:])})
 		return
 	}
+	if v.report.Records == 0 && !newer {
+		v.first(l)
+	}
 	r := record{number: number, claim: claim{ok: true, seq: l.seq, prev: l.prev, hash: sha256.Sum256(b)}}
 	v.report.Records++
 	v.report.Last, v.report.Head = r.seq, hex.EncodeToString(r.hash[:])
@@ -149,6 +156,18 @@ func (v *verifier) line(number int64, b []byte) {
 		v.each(Entry{Seq: l.seq, Event: l.event})
 	}
 	v.order.push(r)
+}
+
+// first reads the first record, which may continue another log.
+func (v *verifier) first(l line) {
+	var e agenttool.Event
+	if json.Unmarshal(l.event, &e) != nil || e.EventType != agenttool.EventSessionOpened {
+		return
+	}
+	v.report.id = agenttool.SessionID(e.Subject)
+	if b, ok := breakOf(e); ok && b.Count == l.seq-1 && b.Head == hex.EncodeToString(l.prev[:]) {
+		v.order.next, v.order.last, v.report.Continues = l.seq, l.prev, &b
+	}
 }
 
 // readRewritten decodes event if it is the record of a log that was written anew.

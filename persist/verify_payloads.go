@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,7 +33,8 @@ func (p Payloads) Tampered() bool {
 // in order after it, which waits for the disk. Payloads without a record are checked only if there are
 // no records at all: then the records were lost. The error is one of the journal.
 func VerifySession(dir string) (Report, Payloads, error) {
-	f, err := openRegular(os.OpenFile, filepath.Join(dir, LogName), os.O_RDONLY)
+	path := filepath.Join(dir, LogName)
+	f, err := openRegular(os.OpenFile, path, os.O_RDONLY)
 	if err != nil {
 		return Report{}, Payloads{}, err
 	}
@@ -40,9 +42,12 @@ func VerifySession(dir string) (Report, Payloads, error) {
 	if _, err := os.Lstat(filepath.Join(dir, rewrittenName)); err == nil {
 		return Report{}, Payloads{}, errInterrupted
 	}
-	p := payloadCheck{dir: dir, seen: map[payloadRef]bool{}, pruned: prunedPayloads(dir)}
+	p := payloadCheck{dirs: append([]string{dir}, partsBefore(dir)...), seen: map[payloadRef]bool{}, pruned: prunedPayloads(dir)}
 	report, err := verify(f, p.record)
 	p.judge()
+	if err == nil {
+		report.session(path)
+	}
 	if err == nil && report.Records == 0 && !report.HasNewer() {
 		p.found.Problems = append(p.found.Problems, unrecorded(dir)...)
 	}
@@ -51,7 +56,7 @@ func VerifySession(dir string) (Report, Payloads, error) {
 
 // payloadCheck checks the payloads of one session.
 type payloadCheck struct {
-	dir    string
+	dirs   []string // of the session's parts, this one first: any of them may have a payload
 	seen   map[payloadRef]bool
 	pruned map[string]Removal
 	found  Payloads
@@ -68,7 +73,7 @@ func (p *payloadCheck) record(e Entry) {
 			continue
 		}
 		p.seen[ref] = true
-		kind, detail := checkPayload(p.dir, ref)
+		kind, detail := checkPayload(p.dirs, ref)
 		if _, pruned := p.pruned[ref.file]; kind == Missing && pruned {
 			p.found.Pruned++
 			continue
@@ -166,11 +171,17 @@ func refsIn(event json.RawMessage) []payloadRef {
 // notOnDisk ends the detail of a payload that is unwritten.
 const notOnDisk = ": the rest did not reach the disk before the machine stopped"
 
-func checkPayload(dir string, ref payloadRef) (ProblemKind, string) {
+func checkPayload(dirs []string, ref payloadRef) (ProblemKind, string) {
 	if ref.file != filepath.Base(ref.file) {
 		return Changed, fmt.Sprintf("payload %q has no name that a payload can have", ref.file)
 	}
-	f, err := openRegular(os.OpenFile, filepath.Join(dir, resultsDir, ref.file), os.O_RDONLY)
+	var f *os.File
+	err := fs.ErrNotExist
+	for _, dir := range dirs {
+		if f, err = openRegular(os.OpenFile, filepath.Join(dir, resultsDir, ref.file), os.O_RDONLY); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return Missing, fmt.Sprintf("payload %s cannot be read: %v", ref.file, err)
 	}

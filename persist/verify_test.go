@@ -17,7 +17,7 @@ func sampleLog(t testing.TB, n int) [][]byte {
 	t.Helper()
 	var c chain
 	r := recorder{testOptions("").withDefaults()}
-	opened, err := r.opened()
+	opened, err := r.opened(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func today(root string, o persist.Options) (store *persist.Store, first bool, er
 		if err == nil {
 			return store, os.IsNotExist(statErr), nil
 		}
-		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) && !errors.Is(err, persist.ErrNewer) {
+		if !errors.Is(err, persist.ErrLocked) && !errors.Is(err, persist.ErrDamaged) && !errors.Is(err, persist.ErrContinued) && !errors.Is(err, persist.ErrNewer) {
 			return persist.New(o), false, nil // the first call that is not read-only will say why
 		}
 		o.ID = agenttool.SessionID(fmt.Sprintf("%s-%d", id, n))
