@@ -64,7 +64,7 @@ func TestOneWorld(t *testing.T) {
 
 	for _, signal := range []string{"kill $(cat p)", "kill -9 $(cat p)", "pkill -f 'sleep 7[7]001'", "kill -- -$(ps -o pgid= $(cat p) | tr -d ' ')",
 		`python3 -c "import os,signal; os.kill(int(open('p').read()), signal.SIGTERM)"`} {
-		p := start("sleep 77001 & echo $! > p.tmp; mv p.tmp p; wait $!")
+		p := start("sleep 77001 & until grep -q sleep /proc/$!/comm; do :; done; echo $! > p.tmp; mv p.tmp p; wait $!")
 		run(Workspace, `kill -0 $(cat p) && cat /proc/$(cat p)/comm`, "sleep")
 		run(ReadOnly, `cat /proc/$(cat p)/comm`, "sleep")
 		run(Workspace, "touch made; "+signal, "")
