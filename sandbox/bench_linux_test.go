@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -98,7 +99,7 @@ func (b *bench) command(access Access) (*Process, error) {
 		return nil, err
 	}
 	defer null.Close()
-	return b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "-c", "true"}, Dir: b.ws, At: dir, Env: os.Environ(),
+	return b.Start(context.Background(), &Command{Path: "/bin/bash", Args: []string{"bash", "-c", "true"}, Dir: b.ws, At: dir, Env: os.Environ(),
 		Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: access}})
 }
 

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -110,7 +111,7 @@ func (b *bench) onTerminal(t testing.TB, access Access, argv ...string) (*termin
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	p, err := b.Start(&Command{Path: "/bin/bash", Args: argv, Dir: b.ws, At: dir, Terminal: true,
+	p, err := b.Start(context.Background(), &Command{Path: "/bin/bash", Args: argv, Dir: b.ws, At: dir, Terminal: true,
 		Env:     []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.home, "PS1=> ", "TERM=dumb", "HISTFILE="},
 		Streams: [3]*os.File{slave, slave, slave}, Profile: Profile{Access: access}})
 	if err != nil {
@@ -224,7 +225,7 @@ func TestTerminalIsHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dir.Close()
-	_, err = b.Start(&Command{Path: "/bin/bash", Args: []string{"bash", "-c", "touch ran"}, Dir: b.ws, At: dir, Terminal: true,
+	_, err = b.Start(context.Background(), &Command{Path: "/bin/bash", Args: []string{"bash", "-c", "touch ran"}, Dir: b.ws, At: dir, Terminal: true,
 		Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: Unconfined}})
 	if !errors.Is(err, unix.ENOTTY) {
 		t.Errorf("no terminal: %v", err)
@@ -256,7 +257,7 @@ func TestNoteIsAllThatIsPassed(t *testing.T) {
 		defer dir.Close()
 		c := Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", `echo /proc/self/fd/* >&3; exec 3>&-; sleep 1000`},
 			Dir: b.ws, At: dir, Streams: [3]*os.File{null, null, null}, Note: w, Profile: Profile{Access: access}}
-		p, err := b.Start(&c)
+		p, err := b.Start(context.Background(), &c)
 		w.Close()
 		if err != nil {
 			t.Fatal(err)
@@ -272,7 +273,7 @@ func TestNoteIsAllThatIsPassed(t *testing.T) {
 			return
 		}
 		c.Note = dir
-		if _, err := b.Start(&c); !errors.Is(err, agenttool.SetupRequired) || !errors.Is(err, unix.ENODEV) {
+		if _, err := b.Start(context.Background(), &c); !errors.Is(err, agenttool.SetupRequired) || !errors.Is(err, unix.ENODEV) {
 			t.Errorf("a note that is a directory: %v", err)
 		}
 	})

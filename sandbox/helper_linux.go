@@ -113,6 +113,10 @@ func (h *helper) signal(sig syscall.Signal) {
 	h.withProcess(func(fd int) { _ = unix.PidfdSendSignal(fd, sig, nil, 0) })
 }
 
+func (h *helper) pulse() *pulse {
+	return &pulse{pid: h.pid(), proceed: func() { h.signal(unix.SIGCONT) }}
+}
+
 // pid is the helper's number, 0 when it has ended.
 func (h *helper) pid() int {
 	pid := 0

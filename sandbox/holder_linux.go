@@ -28,7 +28,10 @@ type holder struct {
 	world   world
 	failed  []failedLayer
 	walls   walls
+	process *os.Process
 	exited  chan struct{}
+	hung    chan struct{} // closed when it did not answer, and was killed if it had not been
+	given   sync.Once     // up: closes hung
 }
 
 // holders has the holder of a session. The zero value has none yet.
@@ -36,25 +39,37 @@ type holders struct {
 	mu      sync.Mutex
 	current *holder
 	closed  bool
+	lost    []string // names of commands that ended with a holder, and of whom no command was told yet
 }
 
-// get returns the holder. It starts one if there is none, or if the last one died, which ended every command.
-func (hs *holders) get(start func() (*holder, error)) (*holder, error) {
+// takeLost returns the names of the commands that ended with a holder, once.
+func (hs *holders) takeLost() []string {
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	names := hs.lost
+	hs.lost = nil
+	return names
+}
+
+// get returns the holder. It starts one if there is none, or if the last one died or hung, which ended every command: inside are their names.
+func (hs *holders) get(start func() (*holder, error), inside func() []string) (*holder, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
 	if hs.closed {
 		return nil, os.ErrClosed
 	}
-	if hs.current != nil {
-		select {
-		case <-hs.current.exited:
-			hs.current.close()
-		default:
-			if !hs.current.hungUp() {
-				return hs.current, nil
-			}
-			hs.current.close() // waits until its processes are gone, which count
+	if old := hs.current; old != nil {
+		if !old.over() && !old.hungUp() {
+			return old, nil
 		}
+		hs.lost = append(hs.lost, inside()...)
+		hs.current = nil
+		old.release()
+		select { // its processes count until they are gone
+		case <-old.exited:
+		case <-time.After(killPatience):
+		}
+		go old.close() // ends with it: the kernel may hold a process that was killed
 	}
 	h, err := start()
 	hs.current = h
@@ -94,13 +109,16 @@ func startHolder(s *Session) (*holder, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &holder{socket: ours, exited: make(chan struct{})}
+	h := &holder{socket: ours, exited: make(chan struct{}), hung: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
 		runtime.LockOSThread()
 		defer close(h.exited)
 		process, err := startSelf(enter.HolderName, enter.HolderEnv(processes, s.o.Bounds.shared()), holderAttr(overlays), theirs, plan)
 		theirs.Close()
+		if err == nil {
+			h.process = process
+		}
 		started <- err
 		if err == nil {
 			_, _ = process.Wait()
@@ -164,6 +182,38 @@ func holderAttr(overlays bool) *syscall.SysProcAttr {
 	return attr
 }
 
+// over reports whether the holder has ended, or will since it hung.
+func (h *holder) over() bool {
+	select {
+	case <-h.exited:
+	case <-h.hung:
+	default:
+		return false
+	}
+	return true
+}
+
+// errHung is the error of a holder that did not answer, or was killed. What was asked of it was not done.
+var errHung = errors.New("the process that holds the sandbox of the session did not answer, and was ended: the next command gets a new one")
+
+// giveUp kills the holder, with all that runs in its namespaces.
+func (h *holder) giveUp() {
+	h.given.Do(func() {
+		close(h.hung)
+		_ = h.process.Kill()
+		h.release()
+	})
+}
+
+// lost makes the error of a message to a holder that has ended meanwhile errHung.
+func (h *holder) lost(err error) error {
+	if errors.Is(err, errEnded) || errors.Is(err, io.EOF) || errors.Is(err, unix.EPIPE) || errors.Is(err, unix.ECONNRESET) || errors.Is(err, net.ErrClosed) {
+		h.giveUp()
+		return errHung
+	}
+	return err
+}
+
 // clone has a helper started in namespaces of its own and returns the descriptor of its process.
 func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 	fds := make([]int, len(files))
@@ -174,14 +224,11 @@ func (h *holder) clone(flags byte, files []*os.File) (*os.File, error) {
 	defer h.mu.Unlock()
 	_, _, err := h.socket.WriteMsgUnix([]byte{flags}, unix.UnixRights(fds...), nil)
 	runtime.KeepAlive(files)
-	var process *os.File
-	if err == nil {
-		process, err = h.answer()
+	if err != nil {
+		return nil, h.lost(err)
 	}
-	if errors.Is(err, unix.EPIPE) {
-		err = fmt.Errorf("the session's holder: %w", errEnded)
-	}
-	if err == nil && process == nil {
+	process, err := h.answer()
+	if err = h.lost(err); err == nil && process == nil {
 		err = errors.New("no process")
 	}
 	return process, err
@@ -195,11 +242,7 @@ func (h *holder) answer() (*os.File, error) {
 
 // answerOf is answer with the words behind an errno of 0.
 func (h *holder) answerOf() (file *os.File, of string, err error) {
-	_ = h.socket.SetReadDeadline(time.Now().Add(patience))
-	message, file, err := receive(h.socket, make([]byte, 16<<10))
-	if errors.Is(err, unix.ECONNRESET) {
-		err = errEnded
-	}
+	message, file, err := h.hear(make([]byte, 16<<10))
 	if err != nil {
 		return nil, "", err
 	}
@@ -214,6 +257,26 @@ func (h *holder) answerOf() (file *os.File, of string, err error) {
 		return nil, "", fmt.Errorf("%s: %w", of, syscall.Errno(errno))
 	}
 	return nil, "", syscall.Errno(errno)
+}
+
+func (h *holder) pulse() *pulse {
+	return &pulse{pid: h.process.Pid, proceed: func() { _ = h.process.Signal(unix.SIGCONT) }}
+}
+
+// hear receives a message of the holder. One that hangs, or says nothing for too long, is killed, with all that runs in its namespaces.
+func (h *holder) hear(buffer []byte) ([]byte, *os.File, error) {
+	pulse := h.pulse()
+	for limit := time.Now().Add(patience); ; {
+		_ = h.socket.SetReadDeadline(time.Now().Add(silentFor))
+		message, file, err := receive(h.socket, buffer)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return message, file, err
+		}
+		if pulse.hangs() || time.Now().After(limit) {
+			h.giveUp()
+			return nil, nil, errHung
+		}
+	}
 }
 
 // answerDevices reads the holder's third answer.
@@ -247,7 +310,7 @@ func (h *holder) hungUp() (gone bool) {
 	return gone || err != nil
 }
 
-// close ends the session's processes and waits for their end.
+// close ends the session's processes and waits for their end, but not for long.
 func (h *holder) close() {
 	h.release()
 	if h.devices != nil {
@@ -255,9 +318,18 @@ func (h *holder) close() {
 	}
 	h.world.close()
 	h.walls.close()
-	select {
-	case <-h.exited:
-	case <-time.After(patience):
+	looks := time.NewTicker(silentFor)
+	defer looks.Stop()
+	pulse := h.pulse()
+	for limit := time.Now().Add(closePatience); time.Now().Before(limit); {
+		select {
+		case <-h.exited:
+			return
+		case <-looks.C:
+			if pulse.hangs() {
+				_ = h.process.Kill()
+			}
+		}
 	}
 }
 

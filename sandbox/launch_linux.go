@@ -1,6 +1,8 @@
 package sandbox
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -78,7 +80,11 @@ func (p *Process) guard(plan *plan) (err error) {
 	p.judge.keeping.keeper, p.judge.keeping.mayLose = plan.c.Keeps, plan.c.MayLose
 	p.judge.keeping.in, p.judge.keeping.p = &p.judge.changes, p
 	if keeper := plan.c.Keeps; keeper != nil {
-		p.atEnd(func() { _ = keeper.Close() }) // what it could not write is about nothing that was lost
+		p.atEnd(func() {
+			if p.starting.Load() { // else it is of the next attempt
+				_ = keeper.Close()
+			}
+		})
 	}
 	p.atEnd(p.judge.opening.close)
 	p.judge.arm(plan)
@@ -123,7 +129,7 @@ func (p *Process) connect(plan *plan) error {
 }
 
 // launch has a helper started and waits until it has started the command.
-func (p *Process) launch(made *plan) error {
+func (p *Process) launch(ctx context.Context, made *plan) error {
 	plan, err := planFile(made.Encode())
 	if err != nil {
 		return err
@@ -152,7 +158,7 @@ func (p *Process) launch(made *plan) error {
 		p.atEnd(made.s.watch.add(p, made.names, made.replaceable(), made.denied))
 	}
 	files := slices.Concat([]*os.File{theirs, plan}, made.files())
-	handle, err := startPlanned(made, files)
+	handle, err := p.startPlanned(made, files)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
@@ -160,24 +166,42 @@ func (p *Process) launch(made *plan) error {
 	}
 	p.helper.setProcess(handle)
 	go p.listen()
-	select {
-	case err = <-p.started:
-	case <-time.After(patience):
-		if !p.starting.Load() { // else the command was faster, and has stopped its helper
-			err = errNoAnswer
-		}
-	}
-	if err != nil {
+	if err = p.awaitStart(ctx); err != nil {
 		p.helper.signal(unix.SIGKILL) // it has no command yet
 		p.Kill()
-		p.await(patience)
+		p.await(killPatience)
 	}
 	return err
 }
 
+// killPatience is how long is waited for a process that was killed before its command ran: only the kernel can hold it.
+const killPatience = 500 * time.Millisecond
+
+// awaitStart waits until the helper has started the command, has failed, or hangs.
+func (p *Process) awaitStart(ctx context.Context) error {
+	pulse := p.helper.pulse()
+	looks := time.NewTicker(silentFor)
+	defer looks.Stop()
+	for limit := time.Now().Add(patience); ; {
+		select {
+		case err := <-p.started:
+			return err
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-looks.C:
+			if p.starting.Load() { // the command was faster, and has stopped its helper
+				return nil
+			}
+			if pulse.hangs() || time.Now().After(limit) {
+				return errNoAnswer
+			}
+		}
+	}
+}
+
 // startPlanned starts the helper, in the namespaces of the session where it has to be. The files are control, plan, and those of the
 // command.
-func startPlanned(p *plan, files []*os.File) (*os.File, error) {
+func (of *Process) startPlanned(p *plan, files []*os.File) (*os.File, error) {
 	if p.level != Full {
 		return startHelper(files)
 	}
@@ -185,6 +209,7 @@ func startPlanned(p *plan, files []*os.File) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	of.holder = h
 	flags := byte(0)
 	if p.c.Profile.Access == ReadOnly && !p.c.Profile.Loopback && !(p.c.Profile.Observes && p.world != nil) {
 		flags |= enter.OwnNetwork
@@ -196,6 +221,9 @@ func startPlanned(p *plan, files []*os.File) (*os.File, error) {
 		flags |= enter.OwnWorld
 	}
 	process, err := h.clone(flags, files)
+	if errors.Is(err, errHung) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, noNamespaces{err}
 	}

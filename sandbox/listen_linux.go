@@ -26,7 +26,9 @@ func (p *Process) inspectLast() {
 
 // over runs the registered functions when no process of the command is left. The supervisor uses until then all that they give up.
 // A supervisor that a file system holds up is not waited for: they run when it has ended.
-func (p *Process) over() {
+func (p *Process) over() { p.overWithin(overPatience) }
+
+func (p *Process) overWithin(patience time.Duration) {
 	done, ends := make(chan struct{}), p.ends
 	p.ends = nil
 	go func() {
@@ -38,7 +40,7 @@ func (p *Process) over() {
 			do()
 		}
 	}()
-	timer := time.NewTimer(overPatience)
+	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
 	case <-done:
@@ -71,11 +73,28 @@ func (p *Process) listen() {
 	}
 	p.over()
 	if p.Ended() == nil { // without a word of the helper, it was killed with it
-		e := &ExitState{Status: syscall.WaitStatus(syscall.SIGKILL)}
+		e := &ExitState{Status: syscall.WaitStatus(syscall.SIGKILL), WithHolder: p.endedWithHolder()}
 		p.noteKilled(e)
 		p.setEnded(e)
 	}
 }
+
+// endedWithHolder reports whether a command that was killed, and not by us, ended with the holder of its namespaces.
+func (p *Process) endedWithHolder() bool {
+	if p.holder == nil || p.endedHere.Load() {
+		return false
+	}
+	select {
+	case <-p.holder.hung:
+	case <-p.holder.exited:
+	case <-time.After(holderPatience):
+		return false
+	}
+	return true
+}
+
+// holderPatience is how long after a process in its namespaces a holder ends that was killed.
+const holderPatience = 200 * time.Millisecond
 
 // hear reads the helper's messages until the last. It returns whether the start was reported, and the command's end if only the
 // helper was left then and it holds no namespaces, which would end with it.

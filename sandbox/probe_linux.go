@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -158,7 +159,7 @@ func selfTest(s *Session, root string, access Access, want int) error {
 		return err
 	}
 	defer null.Close()
-	p, err := s.Start(&Command{
+	p, err := s.Start(context.Background(), &Command{
 		Path: "/proc/self/exe", Args: []string{enter.ProbeName}, Dir: root, At: at, Streams: [3]*os.File{null, null, null},
 		Profile: Profile{Access: access},
 	})

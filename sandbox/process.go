@@ -6,6 +6,8 @@ import "syscall"
 type ExitState struct {
 	Status syscall.WaitStatus
 	Alone  bool // no process that it had started was left
+
+	WithHolder bool // it ended since the process ended that held the sandbox of the session
 }
 
 // Signaled is a signal that a process of a command got from another command of the session.

@@ -19,7 +19,9 @@ import (
 // Process is a command with all processes that it started.
 type Process struct {
 	helper  helper
+	holder  *holder // of the namespaces that its helper is in; nil: of none
 	command string
+	lost    []string // see Lost
 	residence
 
 	milestones
@@ -231,6 +233,16 @@ func (p *Process) Explain(f Failure) (hints []Violation, likely []string) {
 // Confinement describes the command's sandbox.
 func (p *enclosure) Confinement() Confinement { return p.confinement }
 
+// confinedAs is the name of a command that runs in the namespaces of the session, "" of another.
+func (p *Process) confinedAs() string {
+	p.helper.mu.Lock()
+	defer p.helper.mu.Unlock()
+	if !p.helper.first || p.helper.process == nil {
+		return ""
+	}
+	return p.name
+}
+
 // Exited is closed when the command has ended. Processes that it started may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
@@ -239,14 +251,40 @@ func (p *Process) Gone() <-chan struct{} { return p.gone }
 
 // Signal sends a signal to every process of the command, also in other sessions.
 func (p *Process) Signal(sig syscall.Signal) {
-	p.helper.send(patience, enter.SaySignal, strconv.Itoa(int(sig)))
+	p.helper.signal(syscall.SIGCONT) // it may have been stopped, and would not hear of this one
+	p.helper.send(signalPatience, enter.SaySignal, strconv.Itoa(int(sig)))
 }
+
+// signalPatience is how long a signal waits for a helper that does not read.
+const signalPatience = time.Second
 
 // Kill ends every process of the command, also in other sessions.
 func (p *Process) Kill() {
 	p.endedHere.Store(true)
 	p.helper.kill()
+	go p.insist() // ends with the process
 }
+
+// insist kills a helper that hangs instead of ending the command. Whoever started the helper ends the command then.
+func (p *Process) insist() {
+	looks := time.NewTicker(silentFor)
+	defer looks.Stop()
+	for pulse := p.helper.pulse(); ; {
+		select {
+		case <-p.gone:
+			return
+		case <-looks.C:
+			if pulse.hangs() {
+				p.helper.signal(syscall.SIGKILL)
+				return
+			}
+		}
+	}
+}
+
+// Lost are the names of the commands of the session that ended, before this one began, with the process that held the sandbox of all: it was
+// killed, or did not answer and was replaced. Each is told of once.
+func (p *Process) Lost() []string { return p.lost }
 
 // await waits until every process of the command has ended, for a limited time.
 func (p *Process) await(patience time.Duration) {

@@ -84,6 +84,9 @@ func (p *Process) Signal(sig syscall.Signal) {
 // Kill ends the command's group.
 func (p *Process) Kill() { p.Signal(syscall.SIGKILL) }
 
+// Lost is nil.
+func (*Process) Lost() []string { return nil }
+
 // Violations is empty.
 func (*Process) Violations() []Violation { return nil }
 

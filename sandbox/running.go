@@ -2,12 +2,16 @@ package sandbox
 
 import (
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
 
 // patience is how long may take what takes milliseconds.
 const patience = 20 * time.Second
+
+// closePatience is how long the end of a session waits for its processes. The kernel may hold one that was killed.
+const closePatience = 3 * time.Second
 
 // running are the processes of a session. The zero value is empty.
 type running struct {
@@ -52,6 +56,19 @@ func (r *running) inMounts(name string) *Process {
 	return latest
 }
 
+// confined returns the names of those that run in the namespaces of the session.
+func (r *running) confined() (names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for p := range r.all {
+		if name := p.confinedAs(); name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // count returns how many processes run.
 func (r *running) count() int {
 	r.mu.Lock()
@@ -75,6 +92,6 @@ func (r *running) close() {
 	}()
 	select {
 	case <-none:
-	case <-time.After(patience):
+	case <-time.After(closePatience):
 	}
 }

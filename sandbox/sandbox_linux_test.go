@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +114,7 @@ func (b *bench) begin(t testing.TB, profile Profile, line string, streams [3]*os
 	if b.user != nil {
 		c.Ask, c.MayAsk = b.user.ask, b.user.mayAsk
 	}
-	return b.Start(&c)
+	return b.Start(context.Background(), &c)
 }
 
 // run runs a line of bash and waits until nothing is left of it.

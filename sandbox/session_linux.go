@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -249,8 +250,22 @@ func (s *Session) HoldsHome(path string) bool { return s.view.holdsHome(path) }
 
 // Start starts a command, once the session's directories are made, and returns when it runs. Errors are of class setup_required when the sandbox or its profile
 // cannot be made, dependency_unavailable (resource_exhausted) when the machine is short of something, and execution_failed when the program cannot be
-// started: nothing ran then.
-func (s *Session) Start(c *Command) (*Process, error) {
+// started: nothing ran then. Nothing runs either if ctx ends before the command has started; the error is its cause.
+func (s *Session) Start(ctx context.Context, c *Command) (*Process, error) {
+	p, err := s.start(ctx, c)
+	if errors.Is(err, errHung) { // nothing ran
+		p, err = s.start(ctx, c)
+	}
+	if err != nil && c.Keeps != nil {
+		_ = c.Keeps.Close() // what it could not write is about nothing that was lost
+	}
+	if errors.Is(err, errHung) {
+		err = shortage("the command did not run: "+err.Error(), fmt.Errorf("%w: %w", errNoAnswer, err))
+	}
+	return p, err
+}
+
+func (s *Session) start(ctx context.Context, c *Command) (*Process, error) {
 	if err := s.check(c.Profile); err != nil {
 		return nil, agenttool.Failure(agenttool.SetupRequired, "sandbox_profile", err.Error()).Because(err)
 	}
@@ -274,25 +289,36 @@ func (s *Session) Start(c *Command) (*Process, error) {
 	s.killsBefore.CompareAndSwap(0, p.killsBefore+1)
 	made := &plan{s: s, c: c, level: s.level}
 	defer made.close()
-	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, p.launch}
+	launch := func(made *plan) error { return p.launch(ctx, made) }
+	steps := []func(*plan) error{p.guard, p.connect, (*plan).make, launch}
 	if !c.Profile.confined() {
 		made.level = None
-		steps = []func(*plan) error{(*plan).makeUnconfined, p.launch}
+		steps = []func(*plan) error{(*plan).makeUnconfined, launch}
 	}
 	p.helper.first = made.level == Full
 	p.confinement = Confinement{Profile: c.Profile.Access, Level: made.level}
 	for _, step := range steps {
+		if ctx.Err() != nil { // a stalled disk may have held up the step before
+			p.overWithin(killPatience)
+			return nil, context.Cause(ctx)
+		}
 		if err := step(made); err != nil {
-			p.over()
+			p.overWithin(killPatience)
+			if errors.Is(err, errHung) {
+				return nil, err
+			}
 			return nil, s.startFailed(err)
 		}
+	}
+	if p.helper.first {
+		p.lost = s.holders.takeLost()
 	}
 	return p, nil
 }
 
 // hold returns the session's holder.
 func (s *Session) hold() (*holder, error) {
-	return s.holders.get(func() (*holder, error) { return startHolder(s) })
+	return s.holders.get(func() (*holder, error) { return startHolder(s) }, s.running.confined)
 }
 
 // isLayered reports whether commands see the user's cache below their own.

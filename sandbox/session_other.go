@@ -62,7 +62,10 @@ func (*Session) ConfigNotes([]string) []string { return nil }
 
 // Start starts a command, which is Unconfined, in a process group of its own, and returns when it runs. Errors are of class
 // setup_required for any other profile, and execution_failed when the program cannot be started.
-func (s *Session) Start(c *Command) (*Process, error) {
+func (s *Session) Start(ctx context.Context, c *Command) (*Process, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	err := c.Profile.check()
 	if err == nil && c.Profile.confined() {
 		err = withoutSandbox(c.Profile)

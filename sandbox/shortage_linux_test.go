@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -106,7 +107,7 @@ func TestStartShortOfDescriptors(t *testing.T) {
 	short := 0
 	for free := range 60 {
 		restore := useUp(t, free)
-		p, err := b.Start(&Command{Path: "/bin/true", Args: []string{"true"}, Dir: b.ws, At: ws, Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: Workspace}})
+		p, err := b.Start(context.Background(), &Command{Path: "/bin/true", Args: []string{"true"}, Dir: b.ws, At: ws, Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: Workspace}})
 		if err == nil {
 			<-p.Gone()
 		}

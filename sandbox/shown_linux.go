@@ -53,9 +53,10 @@ func (h *holder) say(flags byte, text string) (*os.File, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, err := h.socket.Write(append([]byte{flags}, text...)); err != nil {
-		return nil, err
+		return nil, h.lost(err)
 	}
-	return h.answer()
+	f, err := h.answer()
+	return f, h.lost(err)
 }
 
 // show has the helper mount a tree at a path, for whose name a place, if there is one, has room.

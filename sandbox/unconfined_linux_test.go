@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -179,11 +180,11 @@ func TestUnconfinedCannotStart(t *testing.T) {
 	defer null.Close()
 	c := Command{Path: "/no-such-name-of-toolhost", Args: []string{"x"}, Dir: b.ws, At: dir, Streams: [3]*os.File{null, null, null},
 		Profile: Profile{Access: Unconfined}}
-	if _, err := b.Start(&c); !errors.Is(err, agenttool.ExecutionFailed) || !errors.Is(err, os.ErrNotExist) {
+	if _, err := b.Start(context.Background(), &c); !errors.Is(err, agenttool.ExecutionFailed) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a program that is missing: %v", err)
 	}
 	c.Path, c.Dir = "/bin/true", b.home
-	if _, err := b.Start(&c); !errors.Is(err, agenttool.SetupRequired) || !strings.Contains(err.Error(), "directory "+b.home) {
+	if _, err := b.Start(context.Background(), &c); !errors.Is(err, agenttool.SetupRequired) || !strings.Contains(err.Error(), "directory "+b.home) {
 		t.Errorf("another directory: %v", err)
 	}
 	done := make(chan struct{})

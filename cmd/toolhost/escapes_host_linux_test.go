@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -487,7 +488,7 @@ func (a *escapeAttempt) startOne(s *sandbox.Session, script string) *sandbox.Pro
 		return nil
 	}
 	defer dir.Close()
-	p, err := s.Start(&sandbox.Command{
+	p, err := s.Start(context.Background(), &sandbox.Command{
 		Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", script}, Env: a.env, Dir: a.ws, At: dir,
 		Streams: [3]*os.File{null, null, null}, Profile: sandbox.Profile{Access: sandbox.Workspace},
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -142,7 +143,7 @@ func (c *sandboxCommand) follow(s *sandbox.Session, w *workspace.Workspace, scop
 	}
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	p, err := s.Start(&sandbox.Command{
+	p, err := s.Start(context.Background(), &sandbox.Command{
 		Path: path, Args: args, Env: shell.Environ(os.Environ(), scope.Dir), Dir: at.Resolved, At: dir.File(),
 		Streams: relay.Streams,
 		Profile: sandbox.Profile{Access: sandbox.Access(c.profile), Write: c.write, Unseal: c.write, Reveal: c.reveal, Hosts: c.hosts},

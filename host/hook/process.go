@@ -51,7 +51,7 @@ type process struct {
 // ctx has ended. However the process behaves, it comes back: at the latest 3 seconds after the timeout.
 func (r *Runner) runProcess(ctx context.Context, c *sandbox.Command, stdin [][]byte, timeout time.Duration) ending {
 	p := &process{stdout: limitedBuffer{full: make(chan struct{})}}
-	if err := p.start(r.commands, c); err != nil {
+	if err := p.start(ctx, r.commands, c); err != nil {
 		return ending{err: err}
 	}
 	p.attend(stdin)
@@ -71,7 +71,7 @@ func (r *Runner) runProcess(ctx context.Context, c *sandbox.Command, stdin [][]b
 }
 
 // start opens the pipes and starts the process.
-func (p *process) start(commands *sandbox.Session, c *sandbox.Command) (err error) {
+func (p *process) start(ctx context.Context, commands *sandbox.Session, c *sandbox.Command) (err error) {
 	defer func() {
 		closeAll(c.Streams[:])
 		if err != nil {
@@ -94,7 +94,7 @@ func (p *process) start(commands *sandbox.Session, c *sandbox.Command) (err erro
 		return err
 	}
 	defer c.At.Close()
-	p.Process, err = commands.Start(c)
+	p.Process, err = commands.Start(ctx, c)
 	return err
 }
 

@@ -2,7 +2,7 @@
 // started have ended, in any session or group.
 //
 //	jobs := job.New(job.Options{Session: box, Owner: session})
-//	j, err := jobs.Start(&job.Spec{Line: "make", Command: command})
+//	j, err := jobs.Start(ctx, &job.Spec{Line: "make", Command: command})
 //	reason := j.Await(ctx, job.Wait{Limit: 2 * time.Minute})
 //	report := j.Report()
 //	…

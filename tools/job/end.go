@@ -11,6 +11,12 @@ import (
 // killWait is how long to wait for killed processes to end, which takes longer only inside the kernel.
 const killWait = 5 * time.Second
 
+// How long a job has to end by itself where a call or the session ends, and how long it is waited for after it was killed.
+const (
+	abortGrace = time.Second
+	abortWait  = 400 * time.Millisecond
+)
+
 // maxGrace is the longest time that a job may take to end by itself.
 const maxGrace = time.Minute
 

@@ -76,6 +76,7 @@ const (
 	reasonKilled   reason = "killed"
 	reasonShutdown reason = "runtime_shutdown"
 	reasonLimit    reason = "time_limit"
+	reasonLost     reason = "sandbox_lost"
 )
 
 func newJob(js *Jobs, id string, s *Spec) *Job {
@@ -94,14 +95,14 @@ func newJob(js *Jobs, id string, s *Spec) *Job {
 
 // Start starts a job and returns when its command runs. Errors are those of [sandbox.Session.Start], rate_limited if
 // there are too many jobs, and dependency_unavailable if the system has no descriptors left.
-func (js *Jobs) Start(s *Spec) (*Job, error) {
+func (js *Jobs) Start(ctx context.Context, s *Spec) (*Job, error) {
 	js.clean()
 	j, err := js.admit(s)
 	if err != nil {
 		return nil, err
 	}
 	defer js.begin.Done()
-	err = j.start()
+	err = j.start(ctx)
 	if err == nil && s.Background {
 		j.Detach()
 	}
@@ -117,7 +118,7 @@ func (js *Jobs) Start(s *Spec) (*Job, error) {
 
 // start opens the streams, and starts the command and the goroutines that read its output. The command gets only its
 // own ends of the streams.
-func (j *Job) start() error {
+func (j *Job) start(ctx context.Context) error {
 	ends, err := j.streams.open(j.spec, j.Input)
 	defer ends.close()
 	if err != nil {
@@ -130,7 +131,7 @@ func (j *Job) start() error {
 	c.Ask, c.MayAsk = j.caller.ask, j.caller.mayAsk
 	j.group.mark = ownMark(j.jobs.o.Owner, j.id).String()
 	c.Env = append(slices.Clip(c.Env), MarkName+"="+j.group.mark)
-	j.group.process, err = j.jobs.o.Session.Start(&c)
+	j.group.process, err = j.jobs.o.Session.Start(ctx, &c)
 	return err
 }
 
@@ -252,6 +253,8 @@ type Ending struct {
 	Code   int            // -1: it did not exit by itself
 	Signal syscall.Signal // 0: it exited by itself
 	Took   time.Duration
+
+	WithSandbox bool // the process that held the sandbox of all commands ended, and this one with it
 }
 
 // Ending returns how the command ended; nil while it runs, or while its leftovers are not yet known.
@@ -265,7 +268,7 @@ func (j *Job) Ending() *Ending {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := &Ending{Code: -1, Took: j.exit.at.Sub(j.started)}
+	e := &Ending{Code: -1, Took: j.exit.at.Sub(j.started), WithSandbox: ended.WithHolder}
 	if ended.Status.Signaled() {
 		e.Signal = ended.Status.Signal()
 	} else {
@@ -273,6 +276,9 @@ func (j *Job) Ending() *Ending {
 	}
 	return e
 }
+
+// Lost are the ids of the jobs that ended, before this one began, with the process that held the sandbox of all.
+func (j *Job) Lost() []string { return j.group.process.Lost() }
 
 // EndedBy returns the job that has sent the signal which ended the command, "" if none of this session did.
 func (j *Job) EndedBy() string {
@@ -313,12 +319,24 @@ func (j *Job) Kill(ctx context.Context, sig syscall.Signal, grace time.Duration)
 	return names, j.group.end(ctx, sig, min(grace, maxGrace))
 }
 
-// Terminate ends the job with SIGTERM and the usual grace period.
-func (j *Job) Terminate() (gone bool) { return j.terminate(j.jobs.o.Grace, reasonKilled) }
-
 func (j *Job) terminate(grace time.Duration, why reason) (gone bool) {
 	j.because(why)
 	return j.group.end(context.Background(), syscall.SIGTERM, grace)
+}
+
+// Abort ends the job of a call whose time is over, and does not wait long for it: a command has a second to end by itself. Only the kernel
+// holds a process that has not ended then.
+func (j *Job) Abort() (gone bool) { return j.abort(reasonKilled) }
+
+func (j *Job) abort(why reason) (gone bool) {
+	j.because(why)
+	grace := min(j.jobs.o.Grace, abortGrace)
+	j.group.signal(syscall.SIGTERM)
+	if j.group.within(context.Background(), grace) {
+		return true
+	}
+	j.group.process.Kill()
+	return j.group.within(context.Background(), abortWait)
 }
 
 // because records the reason for ending the job. The first reason counts.

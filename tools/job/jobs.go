@@ -221,10 +221,7 @@ func (js *Jobs) live() []*Job {
 	return slices.DeleteFunc(slices.Clone(js.jobs), (*Job).over)
 }
 
-// closeGrace is the grace period at the end of the session.
-const closeGrace = time.Second
-
-// Close ends all jobs and waits for their end, each as long as its end may take. No new jobs can start.
+// Close ends all jobs and waits for their end, but not for what the kernel holds. No new jobs can start.
 func (js *Jobs) Close() {
 	js.mu.Lock()
 	js.closed = true
@@ -232,7 +229,7 @@ func (js *Jobs) Close() {
 	js.begin.Wait() // bounded: a hanging start times out
 	var all sync.WaitGroup
 	for _, j := range js.live() {
-		all.Go(func() { j.terminate(min(js.o.Grace, closeGrace), reasonShutdown) })
+		all.Go(func() { j.abort(reasonShutdown) })
 	}
 	all.Wait()
 }

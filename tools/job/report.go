@@ -158,6 +158,9 @@ func (j *Job) Final() agenttool.Progress {
 			p.Status, p.Message = "failed", v.String()
 		}
 	}
+	if cause == byItself && e != nil && e.WithSandbox {
+		cause = reasonLost
+	}
 	if cause != byItself {
 		p.Status, p.Extra["reason"] = "canceled", agenttool.AppendString(nil, string(cause))
 	}

@@ -65,7 +65,7 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 	if ctx.Err() != nil {
 		return agenttool.Output{}, context.Cause(ctx)
 	}
-	j, err := c.start(r)
+	j, err := c.start(ctx, r)
 	if err != nil {
 		return agenttool.Output{}, err
 	}
@@ -89,14 +89,14 @@ func (c *call) await(ctx context.Context, j *job.Job, r agenttool.Reporter) why 
 		j.Detach()
 		return waiting
 	case job.Done:
-		j.Terminate()
+		j.Abort()
 		return canceled
 	}
 	return exited
 }
 
 // start starts the job.
-func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
+func (c *call) start(ctx context.Context, r agenttool.Reporter) (*job.Job, error) {
 	bash, err := c.tool.bash()
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (c *call) start(r agenttool.Reporter) (*job.Job, error) {
 	if c.kept = c.tool.o.Keep.Call(string(r.Invocation())); c.kept != nil {
 		keeps = keeper{c.kept}
 	}
-	return c.tool.o.Jobs.Start(&job.Spec{
+	return c.tool.o.Jobs.Start(ctx, &job.Spec{
 		Line: c.input.Command, Reporter: r, Background: c.input.RunInBackground,
 		DataOnly: c.takesData(), Shell: c.startsShell,
 		Stdin: c.stdin(), Size: pty.Winsize{Cols: c.input.Columns, Rows: c.input.Rows}, Note: c.moves(),

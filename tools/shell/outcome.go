@@ -209,6 +209,9 @@ func (o *outcome) text() string {
 func (o *outcome) notes() []string {
 	var n notes
 	o.noteEnd(&n)
+	if lost := o.job.Lost(); len(lost) > 0 {
+		n.add("the process that held the sandbox of the session was killed, or did not answer, and was replaced: %s ended with it", strings.Join(lost, ", "))
+	}
 	for i, v := range o.effects.Violations {
 		if i == maxNames {
 			n.add("and %d more: see sandbox_violations", len(o.effects.Violations)-i)
@@ -256,6 +259,9 @@ func (c *call) programNames() (names []string) {
 	return names
 }
 
+// endedWithSandbox says why a command ended that no signal of its own ended.
+const endedWithSandbox = "ended by SIGKILL with the sandbox of the session: the process that held it was killed, or did not answer and was replaced"
+
 // noteEnd adds how the command ended, or that it still runs.
 func (o *outcome) noteEnd(n *notes) {
 	id, e := o.job.ID(), o.report.Ending
@@ -268,6 +274,8 @@ func (o *outcome) noteEnd(n *notes) {
 		n.add("ended by the time limit of all jobs after %v", o.report.Age.Round(time.Millisecond))
 	case e != nil && e.Code > 0:
 		n.add("exit status %d", e.Code)
+	case e != nil && e.WithSandbox:
+		n.add("%s", endedWithSandbox)
 	case e != nil && e.Signal != 0:
 		n.add("ended by %s", job.SignalName(e.Signal))
 	case e != nil:

@@ -107,6 +107,8 @@ func (r *reading) status() string {
 		return "is held while a user is asked whether it may reach a host"
 	case r.State == agenttool.JobLingering:
 		return "has exited (" + r.exit() + "), but " + someOf(r.Running) + " " + verb(len(r.Running), "goes on", "go on")
+	case r.State == agenttool.JobEnded && r.of != nil && r.of.Ending() != nil && r.of.Ending().WithSandbox:
+		return "has " + endedWithSandbox
 	case r.State == agenttool.JobEnded && r.of != nil && r.of.EndedBy() != "":
 		return "has ended: " + r.exit() + ", sent by job " + r.of.EndedBy()
 	case r.State == agenttool.JobEnded && r.of != nil && r.of.LastSignal() != "":

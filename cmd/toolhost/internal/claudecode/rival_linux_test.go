@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
