@@ -116,7 +116,7 @@ func (c *change) attempt(ctx context.Context, kept record) (agenttool.Output, er
 	if same, ok := c.workspace.Lookalike(t.path); ok && !was.exists {
 		now.note = addNote(now.note, same.Beside())
 	}
-	inPlace, err := t.commit(c.session, now.raw, was.raw)
+	inPlace, err := t.commit(ctx, c.session, now.raw, was.raw)
 	if err != nil {
 		return agenttool.Output{}, err
 	}

@@ -217,7 +217,7 @@ func (c *patchCall) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Ou
 	defer kept.close()
 	for i, f := range files {
 		f.target.record = kept
-		if err := c.commit(f); err != nil {
+		if err := c.commit(ctx, f); err != nil {
 			return agenttool.Output{}, halfDone(files[:i], f, err)
 		}
 	}
@@ -290,9 +290,9 @@ func (f *patchedFile) revise(ctx context.Context, read map[int]*document) (err e
 }
 
 // commit makes the change of one file.
-func (c *patchCall) commit(f *patchedFile) error {
+func (c *patchCall) commit(ctx context.Context, f *patchedFile) error {
 	if f.removes {
-		return c.remove(f)
+		return c.remove(ctx, f)
 	}
 	if f.was.exists && slices.Equal(f.was.raw, f.now.raw) {
 		return nil
@@ -300,7 +300,7 @@ func (c *patchCall) commit(f *patchedFile) error {
 	if same, ok := c.workspace.Lookalike(f.target.path); ok && !f.was.exists {
 		f.now.note = addNote(f.now.note, same.Beside())
 	}
-	if _, err := f.target.commit(c.session, f.now.raw, f.was.raw); err != nil {
+	if _, err := f.target.commit(ctx, c.session, f.now.raw, f.was.raw); err != nil {
 		return err
 	}
 	version := digestOf(f.now.raw)
@@ -312,7 +312,7 @@ func (c *patchCall) commit(f *patchedFile) error {
 }
 
 // remove deletes the file if it still has the content that was read.
-func (c *patchCall) remove(f *patchedFile) error {
+func (c *patchCall) remove(ctx context.Context, f *patchedFile) error {
 	if c.options.Writing != nil {
 		done, err := c.options.Writing(f.target.path.Resolved)
 		if err != nil {
@@ -325,6 +325,9 @@ func (c *patchCall) remove(f *patchedFile) error {
 	err := f.target.announce(step.Unlinking)
 	if err == nil {
 		err = f.target.unmoved(f.was.raw)
+	}
+	if err == nil {
+		err = context.Cause(ctx)
 	}
 	if err == nil {
 		err = f.target.dir.Remove(f.target.name)

@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 // commit replaces the content old of the target by data. inPlace is the reason for rewriting the file in place, or
 // empty. After an error the old content is intact, and only new directories for a new file may remain, unless the
 // error has class partial_failure. errMoved means that another process changed the target.
-func (t *target) commit(s *session, data, old []byte) (inPlace string, err error) {
+func (t *target) commit(ctx context.Context, s *session, data, old []byte) (inPlace string, err error) {
 	t.durability = s.durability()
 	if s.options.Writing != nil {
 		done, err := s.options.Writing(t.path.Resolved)
@@ -25,15 +26,15 @@ func (t *target) commit(s *session, data, old []byte) (inPlace string, err error
 		defer done()
 	}
 	if !t.exists() {
-		made, err := t.create(s, data)
+		made, err := t.create(ctx, s, data)
 		if err == nil {
 			t.record.made(t.path.Resolved, made)
 		}
 		return "", ioFailure("write", t.path.Spelling, err)
 	}
-	err = t.replace(s, data, old)
+	err = t.replace(ctx, s, data, old)
 	if kept, ok := errors.AsType[lossError](err); ok {
-		return string(kept), ioFailure("write", t.path.Spelling, t.rewrite(s, data, old))
+		return string(kept), ioFailure("write", t.path.Spelling, t.rewrite(ctx, s, data, old))
 	}
 	return "", ioFailure("write", t.path.Spelling, err)
 }
@@ -44,7 +45,7 @@ type lossError string
 func (n lossError) Error() string { return "cannot be replaced: " + string(n) }
 
 // replace atomically replaces the old file by a new one. It fails with notKept if the old file must stay.
-func (t *target) replace(s *session, data, old []byte) error {
+func (t *target) replace(ctx context.Context, s *session, data, old []byte) error {
 	if t.stat.Nlink > 1 {
 		return lossError("it has further names (hard links)")
 	}
@@ -74,6 +75,9 @@ func (t *target) replace(s *session, data, old []byte) error {
 		}
 		if err != nil {
 			return errors.Join(err, t.end(step, false))
+		}
+		if err := context.Cause(ctx); err != nil {
+			return err
 		}
 		err = temp.rename(t.name)
 		if ended := t.end(step, err == nil); ended != nil {
@@ -108,7 +112,7 @@ func (t *target) unmoved(old []byte) error {
 }
 
 // create creates the file and missing directories above it, and returns how many it made. It fails with errMoved if the file exists by now.
-func (t *target) create(s *session, data []byte) (made int, err error) {
+func (t *target) create(ctx context.Context, s *session, data []byte) (made int, err error) {
 	if t.dir == nil {
 		made = s.missingDirs(t.path)
 		dir, name, err := s.workspace.Parent(t.path, true)
@@ -129,6 +133,9 @@ func (t *target) create(s *session, data []byte) (made int, err error) {
 		return made, err
 	}
 	if err := t.finish(s, temp); err != nil {
+		return made, err
+	}
+	if err := context.Cause(ctx); err != nil {
 		return made, err
 	}
 	err = temp.become(t.name)
@@ -182,12 +189,15 @@ func (t *target) keepSource(f *os.File) error {
 }
 
 // rewrite overwrites the file in place.
-func (t *target) rewrite(s *session, data, old []byte) error {
+func (t *target) rewrite(ctx context.Context, s *session, data, old []byte) error {
 	if err := t.unmoved(old); err != nil {
 		return err
 	}
 	step := t.record.begin()
 	err := t.announce(step.Overwriting)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
 	kept := err == nil
 	if kept {
 		err = t.overwrite(data, old)

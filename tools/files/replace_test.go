@@ -3,6 +3,7 @@ package files
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -301,7 +302,7 @@ func TestCommitNoticesOtherWriters(t *testing.T) {
 			old := must[[]byte](t)(target.read(maxDocument))
 			tt.meddle(p)
 			before, _ := os.ReadFile(p.path("f"))
-			if _, err := target.commit(s, []byte("three\n"), old); !errors.Is(err, errMoved) {
+			if _, err := target.commit(t.Context(), s, []byte("three\n"), old); !errors.Is(err, errMoved) {
 				t.Errorf("commit = %v, want errMoved", err)
 			}
 			if after, _ := os.ReadFile(p.path("f")); !bytes.Equal(before, after) {
@@ -334,7 +335,7 @@ func TestCommitComparesRacyFiles(t *testing.T) {
 			p.put("f", tt.meddle)
 			target.stat = p.lstat("f")
 			target.looked = time.Unix(target.stat.Ctim.Unix())
-			if _, err := target.commit(s, []byte("three\n"), []byte("one\n")); !errors.Is(err, tt.err) {
+			if _, err := target.commit(t.Context(), s, []byte("three\n"), []byte("one\n")); !errors.Is(err, tt.err) {
 				t.Errorf("%q: commit = %v, want %v", tt.meddle, err, tt.err)
 			}
 			if tt.err != nil && p.get("f") != tt.meddle {
@@ -428,4 +429,34 @@ func TestLargeFileIsRemembered(t *testing.T) {
 	f.Close()
 	_, err := p.run("edit", in{"path": "f", "old_string": "three\n", "new_string": "four\n", "replace_all": true})
 	wantError(t, err, agenttool.InvalidArguments, "stale_content")
+}
+
+// TestLateCommitWritesNothing: a change whose call has ended while the file system stood still is not made when that goes on.
+func TestLateCommitWritesNothing(t *testing.T) {
+	for name, prepare := range map[string]func(p *project){
+		"a new file":         func(*project) {},
+		"a file":             func(p *project) { p.put("f", "one\n") },
+		"one with two names": func(p *project) { p.put("f", "one\n"); os.Link(p.path("f"), p.path("g")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			late := errors.New("late")
+			ctx, cancel := context.WithCancelCause(t.Context())
+			stands := func(string) (func(), error) {
+				cancel(late)
+				return func() {}, nil
+			}
+			p := newProject(t, Options{Writing: stands})
+			prepare(p)
+			before, _ := os.ReadFile(p.path("f"))
+			target := must[*target](t)(p.tools["write"].(writeTool).session.acquire(t.Context(), p.mustBind("write", in{"path": "f", "content": "x"}).Facts().Writes[0]))
+			defer target.close()
+			if _, err := target.commit(ctx, p.tools["write"].(writeTool).session, []byte("two\n"), before); !errors.Is(err, late) {
+				t.Errorf("commit = %v, want %v", err, late)
+			}
+			if after, _ := os.ReadFile(p.path("f")); !bytes.Equal(before, after) {
+				t.Errorf("file %q", after)
+			}
+			p.noTemporaries(".")
+		})
+	}
 }
