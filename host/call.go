@@ -58,6 +58,7 @@ type lifetime struct {
 	expire   context.CancelFunc
 	followed atomic.Bool   // it leaves a job behind
 	settled  atomic.Bool   // a goroutine has begun to conclude the call
+	lapsed   atomic.Int64  // when ctx ended, in nanoseconds since 1970; 0: it has not
 	ended    chan struct{} // closed when the result is known
 	handed   chan struct{} // closed when the result was handed over
 }
@@ -297,6 +298,9 @@ func (r reporter) Invocation() agenttool.InvocationID { return r.c.rec.id }
 func errDeadline(d time.Duration) error {
 	return agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the call did not end within its timeout of "+d.String())
 }
+
+// errStalled is why a call without a deadline ended that a file system held up.
+var errStalled = agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the file system did not answer for "+fileLimit.String())
 
 // errShutdown is why calls end when the host does.
 var errShutdown = agenttool.Failure(agenttool.Canceled, "runtime_shutdown", "toolhost is shutting down")

@@ -226,14 +226,22 @@ func (e *ending) previewOf(text string, event hook.Event) []agenttool.Content {
 	return append(blocks, agenttool.Content{Type: "persisted_output_ref", URI: ref.URI, MediaType: ref.MediaType})
 }
 
-// afterEnd is how long the hooks of an event may take after the call was canceled or timed out.
-const afterEnd = 2 * time.Second
+// How long the hooks of an event may take after the call was canceled or timed out: until afterEnd, and leastAfter at least. Then they are
+// ended, and the call is answered.
+const (
+	afterEnd   = 1500 * time.Millisecond
+	leastAfter = 200 * time.Millisecond
+)
 
 // afterwards is the context of work after the call: its own, or a short one if that has ended.
 func (e *ending) afterwards() (context.Context, context.CancelFunc) {
 	if e.c.ctx.Err() == nil {
 		return e.c.ctx, func() {}
 	}
-	return context.WithTimeoutCause(context.WithoutCancel(e.c.ctx), afterEnd,
+	left := afterEnd
+	if lapsed := e.c.lapsed.Load(); lapsed != 0 {
+		left = max(leastAfter, afterEnd-time.Since(time.Unix(0, lapsed)))
+	}
+	return context.WithTimeoutCause(context.WithoutCancel(e.c.ctx), left,
 		fmt.Errorf("it took longer than the %s that hooks have after a call was ended", afterEnd))
 }

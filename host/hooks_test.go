@@ -414,7 +414,7 @@ func TestHooksAfterTheEnd(t *testing.T) {
 	if took := time.Since(begin); took > time.Minute || runsOf(quick) != 1 {
 		t.Errorf("it took %s, the quick hook ran %d times", took, runsOf(quick))
 	}
-	if w := string(got.Result.Extra["warnings"]); got.Result.AbortReason != "runtime shutdown" || !strings.Contains(w, "longer than the 2s") {
+	if w := string(got.Result.Extra["warnings"]); got.Result.AbortReason != "runtime shutdown" || !strings.Contains(w, "longer than the 1.5s") {
 		t.Errorf("result %+v, warnings %s", got.Result, w)
 	}
 }

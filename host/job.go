@@ -105,7 +105,7 @@ func (j *jobs) list() []agenttool.JobStatus {
 }
 
 // jobsLimit is how long the end of the jobs may take until it is no longer waited for.
-const jobsLimit = 10 * time.Second
+const jobsLimit = 3 * time.Second
 
 // end ends all jobs and waits until their ends are announced. It does not wait for a disk that stalls: jobs that are left end with
 // the process.

@@ -177,6 +177,9 @@ func (c *call) execute(ctx context.Context) error {
 		}
 	}
 	c.rec.runs(c.readOnly())
+	if c.req.Timeout <= 0 && c.tool.Declaration.ToolKind == agenttool.KindFileOperation {
+		defer time.AfterFunc(fileLimit, func() { c.cancel(errStalled) }).Stop()
+	}
 	out, err := c.bound.Run(ctx, reporter{c})
 	if err == nil {
 		if err = c.host.live.keep(c, out); err != nil {
@@ -195,6 +198,9 @@ func (c *call) execute(ctx context.Context) error {
 	}
 	return err
 }
+
+// fileLimit is how long a call without a deadline may read or write files: a file system may never answer.
+const fileLimit = time.Minute
 
 // recorded waits until the journal holds the call's events and has room for its end, and until they are on the disk if the call's
 // changes will be.
@@ -224,9 +230,9 @@ func (c *call) ending() *ending {
 	return e
 }
 
-// abandonAfter is how long a call may go on after its context has ended. A call that is stuck in the kernel, for instance on a dead
-// network file system, keeps its locks, but its caller gets an answer.
-const abandonAfter = 10 * time.Second
+// abandonAfter is how long a call may go on after its context has ended: a command gets a second of that to end by itself. A call that is
+// stuck in the kernel, for instance on a dead network file system, keeps its locks, but its caller gets an answer.
+const abandonAfter = 1700 * time.Millisecond
 
 const (
 	touchAfter = 200 * time.Millisecond // a call that ends is not looked after before
@@ -236,6 +242,7 @@ const (
 // overdue makes sure that a call whose context has ended is answered: soon if the disk of the session stalls, since the call may
 // wait for the same disk.
 func (c *call) overdue() {
+	c.lapsed.Store(time.Now().UnixNano())
 	store := c.host.o.Store
 	time.AfterFunc(touchAfter, func() {
 		if !c.settled.Load() {
@@ -261,6 +268,7 @@ func (c *call) abandon() {
 	c.host.places.stays(c)
 	if held.place != nil {
 		held.place.Withdraw() // a stuck call that does not run holds up no other
+		held.place.Strand()   // and one that runs holds up only those that need its locks
 	}
 	rec, cause := c.rec.fork(), context.Cause(c.ctx)
 	rec.begin(c)

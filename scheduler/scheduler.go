@@ -41,6 +41,7 @@ type Scheduler struct {
 	mu      sync.Mutex
 	max     int
 	running []*entry
+	stuck   int      // of them, without a slot
 	queue   []*entry // in the order of asking
 }
 
@@ -72,6 +73,7 @@ type entry struct {
 	locks   []agenttool.Lock // normalised
 	group   *Group
 	state   state
+	stuck   bool          // it runs, and has given its slot back
 	blocker *entry        // the entry that it was last found to wait for
 	start   chan struct{} // closed when it runs or is given up
 }
@@ -176,9 +178,31 @@ func (t *Ticket) Release() { t.scheduler.end(t.entry, done) }
 // Withdraw gives the place in the line back, unless the call runs already.
 func (t *Ticket) Withdraw() { t.scheduler.end(t.entry, running) }
 
+// Strand gives the slot of a call back that runs and may never end, such as one that the kernel holds. Until Release no call that writes
+// passes its locks; calls that only read do.
+func (t *Ticket) Strand() {
+	s, e := t.scheduler, t.entry
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e.state == running && !e.stuck {
+		e.stuck = true
+		s.stuck++
+		e.locks = slices.Clone(e.locks)
+		for i := range e.locks {
+			e.locks[i].Write = false
+		}
+		for _, other := range s.queue {
+			if other.blocker == e {
+				other.blocker = nil
+			}
+		}
+		s.startReady()
+	}
+}
+
 // ready reports whether e may start now, where earlier are the calls before it in the line.
 func (s *Scheduler) ready(e *entry, earlier []*entry) bool {
-	if e.state != waiting || len(s.running) >= s.max || e.group.full() || e.blocker != nil && e.blocker.state != done {
+	if e.state != waiting || len(s.running)-s.stuck >= s.max || e.group.full() || e.blocker != nil && e.blocker.state != done {
 		return false
 	}
 	blocks := func(other *entry) bool { return conflict(other.locks, e.locks) }
@@ -213,6 +237,9 @@ func (s *Scheduler) end(e *entry, limit state) {
 		return
 	case e.state == running:
 		s.running = slices.DeleteFunc(s.running, func(other *entry) bool { return other == e })
+		if e.stuck {
+			s.stuck--
+		}
 		if e.group != nil {
 			e.group.running--
 		}

@@ -352,3 +352,34 @@ func try(s *scheduler.Scheduler, r scheduler.Request) (release func(), ok bool) 
 	}
 	return ticket.Release, true
 }
+
+// TestStrandedCallKeepsItsLocks: a call that is stuck takes no slot, and holds up those alone that write what it may write.
+func TestStrandedCallKeepsItsLocks(t *testing.T) {
+	s := scheduler.New(1)
+	stuck := s.Enqueue(scheduler.Request{Locks: write("/w/a")})
+	other := s.Enqueue(scheduler.Request{Locks: write("/w/b")})
+	if !stuck.Started() || other.Started() {
+		t.Fatal("not one call runs")
+	}
+	stuck.Strand()
+	stuck.Strand()
+	if !other.Started() {
+		t.Error("the stuck call keeps its slot")
+	}
+	other.Release()
+	same, last := s.Enqueue(scheduler.Request{Locks: write("/w/a")}), s.Enqueue(scheduler.Request{Locks: write("/w/c")})
+	if same.Started() || !last.Started() {
+		t.Error("the stuck call has lost its lock, or holds up a call that does not need it")
+	}
+	last.Release()
+	other = s.Enqueue(scheduler.Request{Locks: read("/w/a")})
+	if other.Started() {
+		t.Error("a reader passes a writer that came before it")
+	}
+	other.Release()
+	stuck.Release()
+	beside := s.Enqueue(scheduler.Request{Locks: write("/w/c")})
+	if !same.Started() || beside.Started() {
+		t.Error("after its end one slot is there for one call")
+	}
+}
