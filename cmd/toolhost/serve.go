@@ -85,7 +85,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 	}
 	s.addFlags(cmd)
 	h.addFlags(cmd)
-	cmd.Flags().DurationVar(&drain, "drain", 10*time.Second, "how long running calls may go on after stdin has ended")
+	cmd.Flags().DurationVar(&drain, "drain", 6*time.Second, "how long running calls may go on after stdin has ended")
 	cmd.Flags().BoolVar(&onTTY, "approve-on-tty", false, "show prompts at the terminal that toolhost was started from, and take answers there, line by line")
 	cmd.Flags().StringVar(&list, "results", "", "how MCP clients take results, if not as they are known to: a `list` of structured, meta, bytes=N, lines=N, wait=DURATION")
 	cmd.Flags().BoolVar(&ephemeral, "ephemeral", false, "keep the session in memory only: nothing can be read afterwards")

@@ -83,9 +83,20 @@ func Run(s *session.Session, r host.Request) (completion host.Completion, err er
 	return completion, nil
 }
 
+// closeLimit is how long the end of a session may take whose disk stalls.
+const closeLimit = 8 * time.Second
+
 // Close ends the session of a call whose result has been printed.
 func Close(s *session.Session) {
-	if err := s.Linger(s.Close()); err != nil {
+	over := time.Now().Add(closeLimit)
+	closed := make(chan error, 1)
+	go func() { closed <- s.Linger(s.Close(), over) }() // ends with the process at the latest
+	var err error = persist.ErrPending
+	select {
+	case err = <-closed:
+	case <-time.After(closeLimit):
+	}
+	if err != nil {
 		fmt.Fprintln(output.Stderr(), "toolhost: the session log could not be closed:", err)
 	}
 }

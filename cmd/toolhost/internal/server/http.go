@@ -6,12 +6,14 @@ import (
 	"fmt"
 	nethttp "net/http"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/cmd/toolhost/internal/approve/page"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/session"
+	"toolhost/persist"
 	"toolhost/wire/http"
 	"toolhost/wire/http/rap"
 	"toolhost/wire/mcp"
@@ -122,16 +124,31 @@ func serveHTTP(ctx context.Context, s *session.Session, server *http.Server, clo
 		stop(context.Cause(ctx))
 	}()
 	err := server.Serve(over)
-	closeAll(closers)
-	if ctx.Err() != nil {
-		<-ended
-		err = nil
+	limit := time.Now().Add(httpEnd)
+	closed := make(chan error, 1)
+	go func() { // ends with the process at the latest
+		closeAll(closers)
+		if ctx.Err() != nil {
+			<-ended
+		}
+		closed <- s.Linger(s.Close(), limit)
+	}()
+	var logged error = persist.ErrPending
+	select {
+	case logged = <-closed:
+	case <-time.After(httpEnd):
 	}
-	if logged := s.Linger(s.Close()); logged != nil {
+	if logged != nil {
 		return fmt.Errorf("the session log could not be closed: %w", logged)
+	}
+	if ctx.Err() != nil {
+		err = nil
 	}
 	return err
 }
+
+// httpEnd is how long the end may take when the clients have their answers: callbacks, jobs, the log.
+const httpEnd = 8 * time.Second
 
 func closeAll(closers []func()) {
 	for _, end := range closers {

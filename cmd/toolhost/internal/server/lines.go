@@ -54,20 +54,42 @@ func Lines(s *session.Session, at Streams, o MCPOptions, drain time.Duration) Fr
 	}
 }
 
-// closeLimit is how long a client that does not read may keep the process at its end.
-const closeLimit = 5 * time.Second
+// How long the end may take. Every call is answered within a moment after its time is over, and nothing else is worth more: a file system that
+// stalls may hold up the end of jobs, the log and the removal of the scratch for as long as it likes.
+const (
+	answerLimit = 2 * time.Second         // for the answers of calls that were canceled
+	logLimit    = 1500 * time.Millisecond // for the end of jobs and of the log, before the output is closed
+	lingerLimit = 4 * time.Second         // from the end of drain on: for all of it, behind a closed output
+	closeLimit  = 5 * time.Second         // for a client that does not read
+)
 
 // finish waits for the accepted calls, closes the log and writes the remaining results.
 func finish(s *session.Session, w *stdio.Writer, families []stdio.Family, ended error, drain time.Duration) error {
 	limit, cancel := context.WithTimeout(context.Background(), drain)
 	defer cancel()
 	w.End()
-	var drained sync.WaitGroup
-	for _, f := range families {
-		drained.Go(func() { f.Drain(limit) })
+	drained := make(chan struct{})
+	go func() { // ends with the process at the latest
+		defer close(drained)
+		var all sync.WaitGroup
+		for _, f := range families {
+			all.Go(func() { f.Drain(limit) })
+		}
+		all.Wait()
+	}()
+	select {
+	case <-drained:
+	case <-time.After(drain + answerLimit):
 	}
-	drained.Wait()
-	logged := s.Close()
+	over := time.Now().Add(lingerLimit)
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }() // likewise
+	logged, hasClosed := error(persist.ErrPending), false
+	select {
+	case logged = <-closed:
+		hasClosed = true
+	case <-time.After(logLimit):
+	}
 	written := make(chan error, 1)
 	go func() { written <- w.Close() }()
 	select {
@@ -81,7 +103,13 @@ func finish(s *session.Session, w *stdio.Writer, families []stdio.Family, ended 
 	if errors.Is(logged, persist.ErrPending) { // the client waits no longer
 		_ = os.Stdout.Close()
 	}
-	if logged = s.Linger(logged); logged != nil {
+	if !hasClosed {
+		select {
+		case logged = <-closed:
+		case <-time.After(time.Until(over)):
+		}
+	}
+	if logged = s.Linger(logged, over); logged != nil {
 		return fmt.Errorf("the session log could not be closed: %v", logged)
 	}
 	if ended != nil && !errors.Is(ended, errStopped) && !errors.Is(ended, errSignal) {

@@ -26,6 +26,9 @@ type Front func(ctx context.Context, stop context.CancelCauseFunc) error
 // themselves.
 const watchDelay = 100 * time.Millisecond
 
+// unwatchLimit is how long the end waits for a check of settings.
+const unwatchLimit = 500 * time.Millisecond
+
 // Run serves a session with a front until that ends, or a signal comes. Changed settings are put in force meanwhile.
 func Run(ctx context.Context, s *session.Session, f Front) error {
 	signals := make(chan os.Signal, 1)
@@ -55,7 +58,10 @@ func Run(ctx context.Context, s *session.Session, f Front) error {
 	}()
 	defer func() {
 		unwatch()
-		<-watched
+		select {
+		case <-watched:
+		case <-time.After(unwatchLimit): // a file system with settings stalls
+		}
 	}()
 	return f(ctx, stop)
 }

@@ -71,6 +71,7 @@ type Session struct {
 
 // closing is the end of a session beside its log.
 type closing struct {
+	once sync.Once
 	done chan struct{} // closed when all is released
 	err  error         // valid then
 }
@@ -107,7 +108,7 @@ func New(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, Store: store, Scope: l.scope, roots: w, live: l, code: code.New()}
+	s := &Session{o: o, Store: store, Scope: l.scope, roots: w, live: l, code: code.New(), closing: closing{done: make(chan struct{})}}
 	s.Sandbox, err = confine.New(confine.Options{
 		Required: policy.Choose(o.Policy, "sandbox", read.Require, o.Sandbox), Name: string(store.ID()),
 		Limits: limits, Bounds: bounds, Secrets: l.now.Secrets, Sealed: l.now.Sealed(), Changed: s.tripped,
@@ -201,15 +202,14 @@ func (s *Session) Close() error {
 	s.mu.Unlock()
 	err := s.Host.Close()
 	rest := &s.closing
-	rest.done = make(chan struct{})
-	go func() {
+	go rest.once.Do(func() {
 		defer close(rest.done)
 		s.search.Close()
 		for _, do := range s.closers {
 			rest.err = errors.Join(rest.err, do())
 		}
 		rest.err = errors.Join(rest.err, s.Sandbox.Close())
-	}()
+	})
 	var limit <-chan time.Time
 	switch { // on a disk that stalls the scratch stays: the next session removes it
 	case errors.Is(err, persist.ErrPending):
@@ -225,17 +225,14 @@ func (s *Session) Close() error {
 	}
 }
 
-// lingering is how long the process of a session stays for a busy disk after its clients have been answered.
-const lingering = 30 * time.Second
-
-// Linger has the disk take what a Close that failed with [persist.ErrPending] left: the last records, and the removal of the scratch. err is
-// the error of Close; Linger returns it as it is now. Clients should have their answers before.
-func (s *Session) Linger(err error) error {
+// Linger has the disk take what a Close left that failed with [persist.ErrPending], or has not ended: the last records, and the removal of the
+// scratch, until over. err is the error of Close; Linger returns it as it is now. Clients should have their answers before.
+func (s *Session) Linger(err error, over time.Time) error {
 	if !errors.Is(err, persist.ErrPending) {
 		return err
 	}
-	limit := time.After(lingering)
-	logged := s.Store.Settle(lingering)
+	limit := time.After(time.Until(over))
+	logged := s.Store.Settle(time.Until(over))
 	select {
 	case <-s.closing.done:
 		return errors.Join(logged, s.closing.err)
