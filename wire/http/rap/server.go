@@ -170,7 +170,10 @@ func (s *Server) register(c *call, digest [sha256.Size]byte) (fresh bool, busy s
 		return false, "", refuse(http.StatusServiceUnavailable, "%s: send this again when some are", waits)
 	}
 	busy = s.openLocked(c.address)
-	if err := s.store.put(c, ""); err != nil {
+	switch err := s.store.put(c, ""); {
+	case errors.Is(err, errStalled):
+		s.o.log("a call is kept in memory alone, and a crash would lose it: %v", err)
+	case err != nil:
 		s.o.log("a call was refused: it could not be kept: %v", err)
 		return false, "", refuse(http.StatusServiceUnavailable, "the call could not be kept: send this again")
 	}

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/json"
@@ -35,10 +36,69 @@ type standing struct {
 	closed   bool                // over is closed
 }
 
-// store keeps calls that wait for a callback on disk, one file per call, encrypted and named by a digest. A nil store keeps nothing.
+// store keeps calls that wait for a callback on disk, one file per call, encrypted and named by a digest. A nil store keeps nothing. One goroutine
+// does the work, in its order: a disk that stalls holds up no call.
 type store struct {
 	root *os.Root
 	box  Sealer
+	work chan work
+	quit chan struct{} // closed by close
+	gone chan struct{} // closed when the goroutine has ended
+}
+
+// work is one change of the directory.
+type work struct {
+	do   func() error
+	done chan error // has room for the result
+}
+
+const (
+	maxWork      = 4096                   // changes that wait for the disk
+	keepPatience = 500 * time.Millisecond // for one of them
+)
+
+// errStalled means that a call is kept in memory, and on disk when that answers.
+var errStalled = errors.New("the disk does not answer")
+
+// in has a change made, and waits for it, but not for long, least of all behind others that wait.
+func (s *store) in(do func() error) error {
+	w := work{do, make(chan error, 1)}
+	behind := len(s.work) > 0
+	select {
+	case s.work <- w:
+	default:
+		return errStalled
+	}
+	patience := keepPatience
+	if behind {
+		patience = keepPatience / 50
+	}
+	select {
+	case err := <-w.done:
+		return err
+	case <-time.After(patience):
+		return errStalled
+	}
+}
+
+// serve makes the changes until close.
+func (s *store) serve() {
+	defer close(s.gone)
+	for {
+		select {
+		case w := <-s.work:
+			w.done <- w.do()
+			continue
+		default:
+		}
+		select {
+		case w := <-s.work:
+			w.done <- w.do()
+		case <-s.quit:
+			_ = s.root.Close()
+			return
+		}
+	}
 }
 
 // Sealer encrypts for the user. about is the same for both of its methods.
@@ -80,7 +140,9 @@ func newStore(dir string, box Sealer) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &store{root, box}, nil
+	s := &store{root: root, box: box, work: make(chan work, maxWork), quit: make(chan struct{}), gone: make(chan struct{})}
+	go s.serve() // ends with close
+	return s, nil
 }
 
 func nameOf(a address) string {
@@ -98,16 +160,19 @@ func (s *store) put(c *call, job string) error {
 		return err
 	}
 	name := nameOf(c.address)
-	if err := s.root.WriteFile(name+newEnd, s.box.Seal(b, []byte(name)), 0o600); err != nil {
-		return err
-	}
-	return s.root.Rename(name+newEnd, name)
+	return s.in(func() error {
+		if err := s.root.WriteFile(name+newEnd, s.box.Seal(b, []byte(name)), 0o600); err != nil {
+			return err
+		}
+		return s.root.Rename(name+newEnd, name)
+	})
 }
 
 // remove forgets a call. If that fails, the next server sends one more callback, which the runtime tolerates.
 func (s *store) remove(c *call) {
 	if s != nil {
-		_ = s.root.Remove(nameOf(c.address))
+		name := nameOf(c.address)
+		_ = s.in(func() error { return s.root.Remove(name) })
 	}
 }
 
@@ -168,8 +233,13 @@ func (k storedCall) address() address {
 }
 
 func (s *store) close() {
-	if s != nil {
-		_ = s.root.Close()
+	if s == nil {
+		return
+	}
+	close(s.quit)
+	select {
+	case <-s.gone:
+	case <-time.After(keepPatience): // what is left is done when the disk answers, or never
 	}
 }
 
