@@ -54,7 +54,7 @@ func startCommand(t *testing.T, level sandbox.Level, access sandbox.Access, root
 		Path: "/bin/sh", Args: []string{"sh", "-c", "echo begun; exec sleep 1000"}, Env: []string{"PATH=/usr/bin:/bin"}, Dir: root, At: at,
 		Profile: sandbox.Profile{Access: access}, Streams: [3]*os.File{null, out, null},
 	}
-	if _, err := s.Start(c); err != nil {
+	if _, err := s.Start(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
 	out.Close()
