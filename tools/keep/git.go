@@ -1,18 +1,24 @@
 package keep
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
 	"toolhost/tools/gitindex"
+	"toolhost/tools/neutral"
 )
 
 // index is git's index of a repository: files whose content git has.
@@ -37,10 +43,10 @@ const (
 	maxIndexes = 4
 )
 
-// inGit returns the name of git's object with the content of a file, and the top of the work tree; "" if git does not have it. A file is
-// as the index has it if all that git compares is equal, and the file is older than the index. loose is the object if it is a file of its
-// own, which git does not sync; nil: it is packed.
-func (s *Store) inGit(path string, st *unix.Stat_t) (object, top string, loose *os.File) {
+// inGit returns the name of git's object with the content of the file at place, and the top of the work tree; "" if git does not have it. It
+// serves where there can be no copy. The index, which commands write, says which object that may be; git has to give the very bytes of the
+// file. loose is the object if it is a file of its own, which git does not sync; nil: it is packed.
+func (s *Store) inGit(path string, place int, st *unix.Stat_t) (object, top string, loose *os.File) {
 	for top = filepath.Dir(path); ; top = filepath.Dir(top) {
 		var git unix.Stat_t
 		if unix.Lstat(agenttool.Join(top, ".git"), &git) == nil {
@@ -59,11 +65,87 @@ func (s *Store) inGit(path string, st *unix.Stat_t) (object, top string, loose *
 	}
 	rel, err := filepath.Rel(top, path)
 	e, known := ix.entries[rel]
-	if !known || err != nil || !isUnchanged(e.stat, st) || !isBefore(st.Mtim, ix.changed) || e.object == "" {
+	if !known || err != nil || !isUnchanged(e.stat, st) || !isBefore(st.Mtim, ix.changed) || e.object == "" || !gives(top, e.object, place) {
 		return "", "", nil
 	}
-	loose, _ = os.Open(filepath.Join(ix.objects, e.object[:2], e.object[2:]))
+	loose, err = openRegular(filepath.Join(ix.objects, e.object[:2], e.object[2:]))
+	if err != nil {
+		loose = nil
+	}
 	return e.object, top, loose
+}
+
+// gitPatience is how long git may take to show an object.
+const gitPatience = 30 * time.Second
+
+// gives reports whether git's object is the content of the file at place.
+func gives(top, object string, place int) bool {
+	file, err := openRegular(atProc(place))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), gitPatience)
+	defer cancel()
+	git := showObject(ctx, top, object)
+	shown, err := git.StdoutPipe()
+	if err != nil || git.Start() != nil {
+		return false
+	}
+	same := isSame(shown, file)
+	cancel() // what follows does not matter
+	_ = git.Wait()
+	return same
+}
+
+// showObject is git's command that prints an object as it is. The repository may name a program to fetch it with, which does not run.
+func showObject(ctx context.Context, top, object string) *exec.Cmd {
+	git := exec.CommandContext(ctx, "git", "--no-replace-objects", "-C", top, "cat-file", "blob", object)
+	git.Env = append(os.Environ(), neutral.Closed()...)
+	return git
+}
+
+// isSame reports whether two readers have the same bytes.
+func isSame(a, b io.Reader) bool {
+	one, other := make([]byte, 64<<10), make([]byte, 64<<10)
+	for {
+		n, errOne := io.ReadFull(a, one)
+		m, errOther := io.ReadFull(b, other)
+		if !bytes.Equal(one[:n], other[:m]) {
+			return false
+		}
+		if errOne != nil || errOther != nil {
+			ended := func(err error) bool { return err == io.EOF || err == io.ErrUnexpectedEOF }
+			return ended(errOne) && ended(errOther)
+		}
+	}
+}
+
+// openRegular opens a regular file for reading. Nothing else is opened, since a pipe would keep us waiting.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
+	return f, nil
+}
+
+// readPointer returns what a file says that git uses to name a directory, "" if there is none that is so short.
+func readPointer(path string) string {
+	f, err := openRegular(path)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, unix.PathMax+16))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
 }
 
 func isBefore(a, b unix.Timespec) bool { return a.Sec < b.Sec || a.Sec == b.Sec && a.Nsec < b.Nsec }
@@ -77,8 +159,8 @@ func isUnchanged(entry [40]byte, st *unix.Stat_t) bool {
 
 // indexOf returns the index of the repository at .git, a directory or a file that leads to one; nil if there is none that can be read.
 func (s *Store) indexOf(git string) *index {
-	if text, err := os.ReadFile(git); err == nil {
-		to, found := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if pointer := readPointer(git); pointer != "" {
+		to, found := strings.CutPrefix(pointer, "gitdir: ")
 		if !found {
 			return nil
 		}
@@ -87,7 +169,7 @@ func (s *Store) indexOf(git string) *index {
 		}
 		git = to
 	}
-	f, err := os.Open(filepath.Join(git, "index"))
+	f, err := openRegular(filepath.Join(git, "index"))
 	if err != nil {
 		return nil
 	}
@@ -103,8 +185,8 @@ func (s *Store) indexOf(git string) *index {
 		return ix
 	}
 	common := git
-	if text, err := os.ReadFile(filepath.Join(git, "commondir")); err == nil { // of a further work tree
-		if common = strings.TrimSpace(string(text)); !filepath.IsAbs(common) {
+	if pointer := readPointer(filepath.Join(git, "commondir")); pointer != "" { // of a further work tree
+		if common = pointer; !filepath.IsAbs(common) {
 			common = filepath.Join(git, common)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"toolhost/agenttool/count"
 	"toolhost/agenttool/json"
 	"toolhost/permissions/protect"
-	"toolhost/tools/neutral"
 )
 
 // Report says what putting back a call has done.
@@ -603,8 +601,7 @@ func (u *undo) content(was *state) (*os.File, error) {
 	if was.Object == "" {
 		return os.Open(filepath.Join(u.dir, string(was.Content)))
 	}
-	plain := exec.CommandContext(u.ctx, "git", "--no-replace-objects", "-C", string(was.Top), "cat-file", "blob", was.Object)
-	plain.Env = append(os.Environ(), neutral.Closed()...) // the repository may name a program to fetch with
+	plain := showObject(u.ctx, string(was.Top), was.Object)
 	f, err := os.CreateTemp(u.dir, "object-*")
 	if err != nil {
 		return nil, err

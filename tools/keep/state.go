@@ -59,40 +59,44 @@ func (c *Call) keep(l loses, path string, place int, st *unix.Stat_t) (was *stat
 		return was, nil, false, nil
 	}
 	was.Size = st.Size
-	object, top, loose := c.store.inGit(path, st)
-	if object != "" && (c.order == inOrder || l != itsName) { // elsewhere its line has to be synced, and a name has not
-		was.Object, was.Top = object, name(top)
-		return was, loose, false, nil
-	}
 	if l.did() == removed {
-		content, err := c.takeName(l, path, st)
-		was.Content = name(content)
+		link, err := c.takeName(l, path, st)
 		if err != nil {
 			return nil, nil, false, err
 		}
-	}
-	if was.Content != "" {
-		was.Same = true
-		err := c.store.take(st.Size)
-		if err != nil {
-			_ = unix.Unlink(filepath.Join(c.dir, string(was.Content)))
+		if link != "" {
+			if err = c.store.take(st.Size); err == nil {
+				was.Content, was.Same = name(link), true
+				return was, nil, true, nil
+			}
+			_ = unix.Unlink(filepath.Join(c.dir, link))
 		}
-		return was, nil, true, err
-	}
-	if object != "" {
-		was.Object, was.Top = object, name(top)
-		return was, loose, false, nil
-	}
-	if c.store.Refuses != nil && c.store.Refuses(path) {
-		return nil, nil, false, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
 	}
 	if was.Attrs, err = attributes(place); err != nil {
 		return nil, nil, false, err
 	}
+	was.Content, content, err = c.copyOf(path, place, st.Size)
+	if err == nil {
+		return was, content, false, nil
+	}
+	if object, top, loose := c.store.inGit(path, place, st); object != "" {
+		was.Object, was.Top = object, name(top)
+		return was, loose, false, nil
+	}
+	return nil, nil, false, err
+}
+
+// copyOf makes a copy of the file at place in the store.
+func (c *Call) copyOf(path string, place int, size int64) (into name, content *os.File, err error) {
+	if c.store.Refuses != nil && c.store.Refuses(path) {
+		return "", nil, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
+	}
 	c.contents++
-	was.Content = name(strconv.Itoa(c.contents))
-	content, err = c.copyContent(place, filepath.Join(c.dir, string(was.Content)), st.Size)
-	return was, content, false, err
+	into = name(strconv.Itoa(c.contents))
+	if content, err = c.copyContent(place, filepath.Join(c.dir, string(into)), size); err != nil {
+		return "", nil, err
+	}
+	return into, content, nil
 }
 
 func timeOf(t unix.Timespec) time.Time { return time.Unix(t.Sec, t.Nsec) }
