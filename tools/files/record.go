@@ -39,6 +39,9 @@ func (t *target) announce(change func(path string, place int) error) error {
 		return nil
 	}
 	err := change(t.path.Resolved, int(t.file.Fd()))
+	if failed := agenttool.SystemFailure(t.path.Spelling+" was not changed, since undo could not bring back what it holds", err); failed != nil {
+		return failed
+	}
 	if err != nil && !t.record.mayLose {
 		return agenttool.Failure(agenttool.PolicyBlocked, "cannot_be_kept", t.path.Spelling+" was not changed, since undo could not bring back what it holds: "+
 			err.Error()+"; a person can allow the call as it is").Because(err)

@@ -63,11 +63,15 @@ const (
 
 // NotKept is the error of a change whose loss could not be undone. The change should not be made, or a user be asked.
 type NotKept struct {
-	Path string
-	Why  string
+	Path  string
+	Why   string
+	Cause error // nil if it is a decision
 }
 
 func (e *NotKept) Error() string { return e.Path + " cannot be kept: " + e.Why }
+
+// Unwrap returns the cause: a shortage of the machine may be one.
+func (e *NotKept) Unwrap() error { return e.Cause }
 
 // inode tells files apart that exist at the same time.
 type inode struct{ dev, ino uint64 }
@@ -404,7 +408,7 @@ func notKept(path string, err error) error {
 	if already, ok := errors.AsType[*NotKept](err); ok {
 		return already
 	}
-	return &NotKept{path, err.Error()}
+	return &NotKept{path, err.Error(), err}
 }
 
 // Made takes notice of a file, directory or link that the call has made, which is open as a place; -1 for a further name of a file.

@@ -2,6 +2,7 @@ package keep
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -89,7 +90,7 @@ func (c *Call) keep(l loses, path string, place int, st *unix.Stat_t) (was *stat
 // copyOf makes a copy of the file at place in the store.
 func (c *Call) copyOf(path string, place int, size int64) (into name, content *os.File, err error) {
 	if c.store.Refuses != nil && c.store.Refuses(path) {
-		return "", nil, &NotKept{path, "it holds secrets, of which toolhost makes no copy"}
+		return "", nil, &NotKept{Path: path, Why: "it holds secrets, of which toolhost makes no copy"}
 	}
 	c.contents++
 	into = name(strconv.Itoa(c.contents))
@@ -116,7 +117,7 @@ func readLink(place int) (string, error) {
 func (c *Call) copyContent(place int, into string, size int64) (to *os.File, err error) {
 	from, err := os.OpenFile(atProc(place), os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
-		return nil, errors.New("it cannot be read: " + unwrapped(err).Error())
+		return nil, fmt.Errorf("it cannot be read: %w", unwrapped(err))
 	}
 	defer from.Close()
 	to, err = create(into, 0)
