@@ -201,6 +201,9 @@ func (p *planter) checkLeaks(state string) {
 	p.t.Helper()
 	leaks := redacttest.NewLeaks(p.all)
 	found, err := leaks.Below(state)
+	found = slices.DeleteFunc(found, func(place string) bool { // files as they were, and their names, for undo: nobody is shown them
+		return strings.Contains(place, filepath.Join(state, "toolhost/copies"))
+	})
 	if err != nil {
 		p.t.Error(err)
 	}
