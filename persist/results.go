@@ -18,7 +18,8 @@ import (
 // payload.
 const refsName = "refs.jsonl"
 
-// create creates the file of a payload, after the session's opened record.
+// create creates the file of a payload, after the session's opened record. The first waits until that is on the disk: payloads beside a log
+// without records are what is left of a log that somebody emptied.
 func (d *disk) create(file string) (sink, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -27,6 +28,11 @@ func (d *disk) create(file string) (sink, error) {
 	}
 	switch err := d.session.Mkdir(resultsDir, dirMode); {
 	case err == nil:
+		if d.sync.end == 0 {
+			if err := d.log.f.Sync(); err != nil {
+				return nil, payloadUnavailable(d.o.Dir, err)
+			}
+		}
 		d.sync.names = false
 	case !errors.Is(err, fs.ErrExist):
 		return nil, payloadUnavailable(d.o.Dir, err)

@@ -74,6 +74,9 @@ func TestPayloadsAreSyncedBeforeRecords(t *testing.T) {
 	for _, name := range []string{"stdout", "stderr"} {
 		mustPayload(t, s, name, "text/plain", content)
 	}
+	if log.syncs != 1 {
+		t.Errorf("%d syncs at the first payloads, want one of the first record, and nothing else waits", log.syncs)
+	}
 	if dirtyPages(t, log.results) == 0 {
 		t.Skip("this file system holds nothing back")
 	}
