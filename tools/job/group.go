@@ -59,12 +59,12 @@ func (g *group) ports() []agenttool.JobPort {
 // patience is the time to wait for processes that are about to exit.
 const patience = 50 * time.Millisecond
 
-// left returns the processes that the command left behind. Processes that have closed the pipes may be about to exit,
-// so it waits a moment for them.
-func (g *group) left(open bool) []proc.Process {
+// left returns the processes that the command left behind, and whether there are any: one that forks and ends all the time may be in no list
+// of processes. Those that have closed the pipes may be about to exit, so it waits a moment for them.
+func (g *group) left(open bool) (found []proc.Process, survived bool) {
 	ended := g.process.Ended()
 	if ended == nil || ended.Alone {
-		return nil
+		return nil, false
 	}
 	if !open {
 		select {
@@ -72,8 +72,24 @@ func (g *group) left(open bool) []proc.Process {
 		case <-time.After(patience):
 		}
 	}
-	return g.processes()
+	for hidden := time.After(hidingPatience); ; {
+		if isClosed(g.process.Gone()) {
+			return nil, false
+		}
+		if found = g.processes(); len(found) > 0 {
+			return found, true
+		}
+		select {
+		case <-g.process.Gone():
+		case <-time.After(patience):
+		case <-hidden:
+			return nil, true
+		}
+	}
 }
+
+// hidingPatience is how long to wait for the end of a command of which no process is found.
+const hidingPatience = 2 * time.Second
 
 // signal sends a signal to all processes. A stopped process is continued, since it would not notice otherwise.
 func (g *group) signal(sig syscall.Signal) {

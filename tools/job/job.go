@@ -172,8 +172,8 @@ func (j *Job) follow() {
 // settle records the state when the command has exited, and whether its pipes can still be written to.
 func (j *Job) settle(exited time.Time, open bool) {
 	e := exit{at: exited}
-	left := j.group.left(open)
-	if e.survived = len(left) > 0; open && e.survived {
+	var left []proc.Process
+	if left, e.survived = j.group.left(open); open && e.survived {
 		e.holders = proc.Holders(left, j.streams.held())
 		for i := range e.holders {
 			e.holders[i].PID = proc.Inner(e.holders[i].PID)
