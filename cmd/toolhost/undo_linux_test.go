@@ -252,7 +252,7 @@ for t in threads: t.join()
 
 // alterers change what is known of files, and not their contents.
 var alterers = []string{
-	"chmod -R o-rwx dir && chmod 600 mine && chmod 400 tracked", "touch mine dir/b link", "touch -h link", "touch -d 2001-01-01 dir/b pipe", "setfattr -n user.note -v other dir/b",
+	"chmod -R o-rwx dir && chmod 600 mine && chmod 400 tracked", "touch mine dir/b link", "touch -h -d 2001-01-01 link", "touch -d 2001-01-01 dir/b pipe", "setfattr -n user.note -v other dir/b",
 	"setfattr -x user.note dir/b", "setfattr -n user.new -v x mine dir", "chmod 600 mine && echo new > mine && chmod 640 mine", "chmod 600 mine && rm mine",
 	"chmod 600 hard && mv hard moved && touch -d 2001-01-01 moved", "python3 -c 'import os; f=open(\"mine\"); os.fchmod(f.fileno(), 0o600); os.utime(f.fileno(), (1, 2))'",
 	"chmod 700 dir && rm -r dir", "chgrp $(id -g) mine && chmod g+s mine", "tar -xpf old.tar && chmod 600 mine",
