@@ -183,7 +183,7 @@ func TestManyPauses(t *testing.T) {
 	t.Parallel()
 	needs(t, "python3")
 	calls, every := manyCalls, 5
-	b := newBench(t, nil)
+	b := newBench(t, func(o *Options) { o.Bounds.Processes = 4 * calls }) // it stays far from what ends a command
 	all := make(chan struct{})
 	b.user = &answers{}
 	b.user.say = func(v Violation) bool {
@@ -208,7 +208,7 @@ print("\n".join(said))`, b.out, every, calls))
 	made, _ := filepath.Glob(b.out + "/*.yes")
 	refused, _ := filepath.Glob(b.out + "/*.no")
 	if len(made) != calls/every || len(refused) != 0 || strings.Count(r.out, "made") != calls/every || strings.Count(r.out, "refused") != calls-calls/every {
-		t.Errorf("%d were made, %d although they were refused; of %d asked: %.200s", len(made), len(refused), len(b.user.asked), r.out)
+		t.Errorf("%d were made, %d although they were refused; of %d asked: %.200s %v", len(made), len(refused), len(b.user.asked), r.out, r.violations)
 	}
 }
 
