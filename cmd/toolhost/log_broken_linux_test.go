@@ -142,7 +142,6 @@ type breaker struct {
 	at       string // where the session has them, if elsewhere
 	run      func(script string, env ...string) ([]byte, error)
 	calls    int
-	current  string
 }
 
 // write makes a call that changes something, and returns its error.
