@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
@@ -56,11 +57,25 @@ func IsShortage(err error) bool {
 // read-only. It returns nil if err has another cause.
 func SystemFailure(doing string, err error) *Error {
 	for _, s := range systemCauses {
-		if errors.Is(err, s.cause) {
+		if errors.Is(err, s.cause) || s.cause == ErrNoProcesses && isForkRefused(err) {
 			return Failure(s.class, s.code, doing+": "+s.words).Because(err)
 		}
 	}
 	return nil
+}
+
+// isForkRefused reports whether a program of ours was not started because the system starts no more processes: os/exec says so with EAGAIN.
+func isForkRefused(err error) bool {
+	if failed, ok := err.(*fs.PathError); ok && failed.Op == "fork/exec" && failed.Err == syscall.EAGAIN {
+		return true
+	}
+	switch wraps := err.(type) {
+	case interface{ Unwrap() error }:
+		return isForkRefused(wraps.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(wraps.Unwrap(), isForkRefused)
+	}
+	return false
 }
 
 // codeOf returns the code for an error that has none, of the class fallback.
