@@ -14,7 +14,7 @@ func Obstacle(dir string) string {
 	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
 		entry, err := os.Lstat(at)
 		if err != nil && at != filepath.Dir(at) {
-			continue // it is not there, or what is above it is no directory
+			continue // missing, or below a file
 		}
 		if err != nil {
 			return ""

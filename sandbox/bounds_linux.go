@@ -62,7 +62,8 @@ func (b Bounds) withScratch(dir string) Bounds {
 	return b
 }
 
-// memoryHere is the memory that this process and all that it starts may have: the machine's, or what a control group leaves of it. 0: it is not known.
+// memoryHere is how many bytes of memory this process and its children may use: the machine's memory or the least limit of a control group; 0:
+// not known.
 func memoryHere() int64 {
 	var info unix.Sysinfo_t
 	if unix.Sysinfo(&info) != nil {

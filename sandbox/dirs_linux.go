@@ -56,7 +56,7 @@ func (d *dirs) lost() bool {
 	return false
 }
 
-// makeAgain makes those that are lost. It does so in the place of none that another user, or a link, has taken.
+// makeAgain makes the directories that somebody removed. It fails where a link or another user's directory has taken the name.
 func (d *dirs) makeAgain() error {
 	var st unix.Stat_t
 	if unix.Lstat(d.own.path, &st) != nil || st.Ino != d.own.ino {

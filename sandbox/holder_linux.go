@@ -51,7 +51,7 @@ func (hs *holders) takeLost() []string {
 	return names
 }
 
-// get returns the holder. It starts one if there is none, or if the last one died or hung, which ended every command: inside are their names.
+// get returns the holder, and starts one if none runs. The end of the last one ended every command that ran inside it; inside names them.
 func (hs *holders) get(start func() (*holder, error), inside func() []string) (*holder, error) {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()
@@ -76,7 +76,7 @@ func (hs *holders) get(start func() (*holder, error), inside func() []string) (*
 	return h, err
 }
 
-// retire ends the holder, so that the next command starts another. It returns false if there are none any more.
+// retire ends the holder, so that the next command starts another. It returns false after the session has closed.
 func (hs *holders) retire() bool {
 	hs.mu.Lock()
 	defer hs.mu.Unlock()

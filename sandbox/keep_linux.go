@@ -80,7 +80,7 @@ func (k *keeping) makes(t notify.Target) func(notify.Outcome) {
 	}
 }
 
-// announce tells what a call changes.
+// announce tells the keeper which file a system call is about to change, and how.
 func announce(step KeepStep, a notify.Attempt) error {
 	first := a.Targets[0]
 	switch a.Call {

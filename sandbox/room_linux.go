@@ -155,8 +155,8 @@ func tighter(a, b int) int {
 	return min(a, b)
 }
 
-// commandRoom is how many processes commands may have of those that are left, so that as many as kept and a quarter stay for the host and helpers; 0 is
-// no bound. They get a fifth in any case.
+// commandRoom is how many of the processes that the machine leaves commands may have; 0: any number. A quarter of them, and kept more, stay for
+// the host and its helpers, but commands get a fifth at least.
 func commandRoom(room, kept int) int {
 	if room >= unlimited {
 		return 0

@@ -166,8 +166,8 @@ func (v *view) covered(path string) bool {
 	})
 }
 
-// closeToReaders finds the directories at the top of the machine, and /var, that are none of the readable ones. It leaves alone those that every
-// sandbox has of its own, and a root.
+// closeToReaders finds the directories in / and /var that a command which only reads must not see. Readable directories, the sandbox's own and
+// the roots stay open.
 func (v *view) closeToReaders(readable []string) {
 	if len(readable) == 0 {
 		return

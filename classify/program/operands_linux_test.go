@@ -132,7 +132,7 @@ func (c canary) environ() []string {
 		"GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS=-mod=mod", "GOTELEMETRY=off", "GOCACHE=" + c.home + "/go-build"}
 }
 
-// plain are usual spellings of what is outside, and special ones those that some programs take for a path.
+// plain are common spellings of a path outside; special are words that only some programs take for a path.
 func (c canary) plain() []string {
 	return []string{c.outside + "/canary", "../outside/canary", c.outside}
 }
@@ -313,7 +313,7 @@ func (c canary) run(t *testing.T, lines []string, trace string) (opens string, e
 	return "", ctx.Err() == nil
 }
 
-// beginning keeps the beginning of what is written to it.
+// beginning is a writer that keeps the first bytes.
 type beginning struct{ bytes.Buffer }
 
 func (b *beginning) Write(p []byte) (int, error) {

@@ -198,7 +198,7 @@ func TestHookTouchedAnother(t *testing.T) {
 		name string
 		runs bool // a command that could exchange the directory
 		act  string
-		says string // part of what is told; "": nothing
+		says string // a part of the message; "": no message
 	}{
 		{"as judged", false, "echo two >notes/file.txt", ""},
 		{"as judged, replaced", false, "echo two >notes/new; mv notes/new notes/file.txt", ""},

@@ -57,7 +57,7 @@ func addOnce(all *[]string, name string) {
 	}
 }
 
-// Add adds what another one has.
+// Add appends the entries of another Aside.
 func (a *Aside) Add(other Aside) {
 	for _, name := range other.Hooks {
 		a.addHook(name)

@@ -70,8 +70,8 @@ func (c *Cache) Including(ctx context.Context, places []string) (*Map, error) {
 	return &g, nil
 }
 
-// placesBeside returns the directories outside the roots that are looked at for places: whole, and those alone in which a file is. Of one that
-// holds the roots or the home only the names in it are looked at.
+// placesBeside returns the directories outside the roots that a search for protected names has to read: dirs with everything below them, and
+// shallow without. A directory that holds the roots or the home is shallow.
 func (c *Cache) placesBeside(m *Map, places []string) (dirs, shallow []string) {
 	for _, place := range places {
 		place = path.Clean(place)
@@ -96,8 +96,8 @@ func (c *Cache) placesBeside(m *Map, places []string) (dirs, shallow []string) {
 	return Outermost(dirs), shallow
 }
 
-// mapBeside returns the map of one directory. A directory that cannot be looked at has one that says so. It fails if the machine is short of
-// something.
+// mapBeside returns the map of one directory. If the directory cannot be read, its map is incomplete and names it. The error is a shortage of
+// the machine.
 func (c *Cache) mapBeside(ctx context.Context, of *Map, dir string, shallow bool) (*Map, error) {
 	key := dir
 	if shallow {

@@ -122,7 +122,7 @@ func wordsOfStartup(text, home string) iter.Seq2[string, bool] {
 	}
 }
 
-// homeLink seals what one name of the home leads to, and what the links in it do.
+// homeLink seals the target of one name in the home, and the targets of the links in that directory.
 func (b *builder) homeLink(file string, n Name, left *int) {
 	place, kind, _ := b.tree.follow(file)
 	if place != "" && place != file && b.tree.root(place) != "" {

@@ -12,7 +12,7 @@ import (
 // maxMountinfo is how much of the list of mounts is read, in bytes.
 const maxMountinfo = 4 << 20
 
-// farMounts returns where file systems are mounted that may never answer. Where that cannot be read there are none, and the error says why.
+// farMounts returns the mount points of file systems that may never answer. The error says why the list of mounts cannot be read.
 func farMounts() ([]string, error) {
 	text, err := mountinfo("self")
 	return farIn(text), err

@@ -139,7 +139,7 @@ func (b *builder) gitDirs(ctx context.Context) {
 	}
 }
 
-// pointing seals what the links in git directories outside lead to.
+// pointing seals the targets of symbolic links in git directories outside the roots.
 func (b *builder) pointing() {
 	for _, git := range b.options.Pointing {
 		b.linksIn(agenttool.Join(git.Path, "hooks"))
@@ -149,7 +149,7 @@ func (b *builder) pointing() {
 	}
 }
 
-// sealLink seals what a path leads to, if it is a link.
+// sealLink seals the target of a path that is a symbolic link.
 func (b *builder) sealLink(file string, rule Rule) {
 	if stat, err := b.lstat(file); err == nil && kindOf(&stat) == Symlink {
 		b.sealAt(file, rule)
@@ -159,7 +159,7 @@ func (b *builder) sealLink(file string, rule Rule) {
 // maxHooks bounds the links of one directory of hooks that are followed.
 const maxHooks = 1024
 
-// linksIn seals what the links in a directory of hooks lead to: git runs it as a hook. The directory may lie outside the roots.
+// linksIn seals the targets of symbolic links in a directory of hooks, since git runs them. The directory may lie outside the roots.
 func (b *builder) linksIn(dir string) {
 	place, kind, _ := b.tree.follow(dir)
 	if place == "" || kind != Dir || b.isFar(place) {

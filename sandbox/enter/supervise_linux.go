@@ -196,7 +196,7 @@ func (f *fullness) lasts(full bool) bool {
 	return full && f.lasted > lasting
 }
 
-// look ends a command that uses more than its bounds, or stays at what the kernel allows. It returns how many ms later to look again.
+// look ends a command that exceeds its bounds, or stays at them for a second. It returns the milliseconds until the next look.
 func (h *helper) look(b bounds, at *fullness) (pause int64) {
 	if b == (bounds{}) {
 		return calmly

@@ -21,10 +21,10 @@ import (
 )
 
 // A rival is a running command of the project that may exchange a directory or the file on a way while Claude Code opens it. A path is judged
-// by its name, and Claude Code opens it by its name: a command in a sandbox could have a file opened so that the sandbox keeps from it.
+// by its name, and Claude Code opens it by its name: a command in a sandbox could make it open a file that the sandbox hides from the command.
 //
-// Rivals are all commands in sandboxes of toolhost that may change a directory of the way. They are known by what no process takes off, its
-// system call filters, and by the helper of toolhost that they run below; what they may change is known by their mounts. Where commands have
+// Rivals are all commands in sandboxes of toolhost that may change a directory of the way. They are known by their system call filters, which no
+// process takes off, and by the helper that is their ancestor; what they may change is known by their mounts. Where commands have
 // no mounts of their own (levels landlock+notify and landlock), or none that can be read, those count whose toolhost was started for a
 // workspace that has a directory of the way.
 //
@@ -50,8 +50,8 @@ const (
 	rivalPause    = 50 * time.Millisecond // between two looks
 )
 
-// awaitRivals returns the rivals on a way, "" if there are none, as people know them. It waits a moment for them to end; those outside of
-// sandboxes count if they stay for two looks: Claude Code runs short programs all the time.
+// awaitRivals returns the rivals on a way with their command lines, for a message; "" if there are none. It waits a second for them to end.
+// Processes outside of sandboxes count if two looks find them: Claude Code runs short programs all the time.
 func awaitRivals(w way, searched bool, project string) (string, error) {
 	var before []proc.Process
 	begin := time.Now()
@@ -117,7 +117,7 @@ func rivals(w way, searched bool, project string) (found, outside []proc.Process
 	return found, outside, nil
 }
 
-// leaving reports whether a process that ends has come so far that it changes nothing any more: no thread of it has mounts.
+// leaving reports whether a process is ending and can change no file any more, since none of its threads has mounts.
 func leaving(pid int) bool {
 	dir := fmt.Sprintf("/proc/%d/task", pid)
 	threads, err := os.ReadDir(dir)
