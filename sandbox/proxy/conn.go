@@ -24,11 +24,14 @@ func (o *groupConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Write counts the bytes before they go, so that no host has bytes which the record of a call lacks, and takes back what did not go.
 func (o *groupConn) Write(p []byte) (int, error) {
-	n, err := o.Conn.Write(p)
-	if o.use != nil {
-		o.use.sent.Add(int64(n))
+	if o.use == nil {
+		return o.Conn.Write(p)
 	}
+	o.use.sent.Add(int64(len(p)))
+	n, err := o.Conn.Write(p)
+	o.use.sent.Add(int64(n - len(p)))
 	return n, err
 }
 
