@@ -108,7 +108,7 @@ func (js *Jobs) Start(ctx context.Context, s *Spec) (*Job, error) {
 	}
 	js.add(j, err == nil)
 	if err != nil {
-		j.streams.close()
+		j.finish() // it may have started, and said much, before its call was cancelled
 		return nil, err
 	}
 	go j.follow()
