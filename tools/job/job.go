@@ -124,6 +124,7 @@ func (j *Job) start(ctx context.Context) error {
 	if err != nil {
 		return noStreams(err)
 	}
+	j.watch.follow(j.streams.pumps)
 	c := j.spec.Command
 	c.Streams, c.Terminal, c.Note, c.Report = ends.streams, j.spec.Stdin == Terminal, ends.note, j.caller.violated
 	c.Background = j.spec.Background
@@ -200,6 +201,7 @@ func (j *Job) tell() {
 
 // finish releases the job's resources. Its output stays.
 func (j *Job) finish() {
+	j.watch.follow(nil)
 	j.streams.finish()
 	_, _ = j.log.Close() // the log records its losses itself
 	j.caller.leave()

@@ -16,8 +16,16 @@ type watch struct {
 	group   *group
 	log     *output.Log
 
-	mu   sync.Mutex
-	last look
+	mu    sync.Mutex
+	last  look
+	pumps []*output.Pumping // of its output, until it is over
+}
+
+// follow has the watch read what the job said before it began to wait.
+func (w *watch) follow(pumps []*output.Pumping) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pumps = pumps
 }
 
 // look is an observation of a job that may wait for input.
@@ -35,7 +43,7 @@ const (
 )
 
 // waits returns the process that waits for the job's input: it is blocked reading, and for a moment the job has
-// produced no output, received no input and used no CPU time. Nil: there is none, or it is unknown.
+// produced no output, received no input and used no CPU time. All that it said before is in the log. Nil: there is none, or it is unknown.
 func (w *watch) waits() *agenttool.JobWait {
 	if w.input.to == nil || w.group.over() {
 		return nil
@@ -49,6 +57,10 @@ func (w *watch) waits() *agenttool.JobWait {
 	}
 	seen, now := w.last, time.Now()
 	if seen.waiter == nil || !seen.steady || now.Sub(w.log.Stats().LastWrite) < quiet || now.Sub(w.input.last()) < quiet || now.Sub(w.started) < quiet {
+		return nil
+	}
+	output.Drain(0, w.pumps...) // on a busy machine its question may not be read yet
+	if w.log.Stats().Bytes != seen.bytes {
 		return nil
 	}
 	return &agenttool.JobWait{PID: seen.waiter.PID, Command: seen.waiter.Command, On: seen.waiter.On}
