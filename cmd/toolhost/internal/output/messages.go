@@ -17,16 +17,23 @@ import (
 // stderr, such as a pipe that is full: see [Flush].
 func Stderr() io.Writer { return stderr() }
 
-// Flush waits until the messages to [Stderr] are written, a second at most. It is for the end of the process.
+// Flush waits until the messages to [Stderr] are written: a second at most where nobody reads it, and five where a busy machine keeps this
+// process from writing. It is for the end of the process.
 func Flush() { stderr().flush(time.Second) }
 
 // stderr has the messages of the process.
-var stderr = sync.OnceValue(func() *messages { return newMessages(streams.Steady{File: os.Stderr}) })
+var stderr = sync.OnceValue(func() *messages {
+	s := streams.Steady{File: os.Stderr}
+	m := newMessages(s)
+	m.takes = s.Takes
+	return m
+})
 
 // messages writes to a stream that may have no reader, and keeps nobody waiting for one. It queues what cannot be written yet, leaves out
 // what the queue has no room for, and says how many messages that were.
 type messages struct {
-	to io.Writer
+	to    io.Writer
+	takes func() bool // whether the stream has room now; nil: that is not known
 
 	mu      sync.Mutex
 	waiting []said
@@ -116,10 +123,11 @@ func (m *messages) drain() {
 	m.writing = false
 }
 
-// flush waits until nothing waits any more, for a limited time.
+// flush waits until nothing waits any more, for a limited time, and for a few times that while the stream has room: then only this process is
+// late.
 func (m *messages) flush(patience time.Duration) {
 	limit := time.After(patience)
-	for {
+	for more := 4; ; {
 		m.mu.Lock()
 		if len(m.waiting) == 0 {
 			m.mu.Unlock()
@@ -130,7 +138,11 @@ func (m *messages) flush(patience time.Duration) {
 		select {
 		case <-over:
 		case <-limit:
-			return
+			if more == 0 || m.takes == nil || !m.takes() {
+				return
+			}
+			more--
+			limit = time.After(patience)
 		}
 	}
 }

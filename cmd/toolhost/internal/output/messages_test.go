@@ -81,3 +81,23 @@ func TestReadMessagesStandFirst(t *testing.T) {
 		}
 	})
 }
+
+// TestLateMessagesAreWritten: at the end of a process that a busy machine keeps from writing, the messages are written as long as their reader
+// takes them.
+func TestLateMessagesAreWritten(t *testing.T) {
+	for _, takes := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			u := &unread{read: make(chan struct{})}
+			m := newMessages(u)
+			m.takes = func() bool { return takes }
+			fmt.Fprintln(m, "first")
+			time.AfterFunc(3*time.Second, func() { close(u.read) })
+			start := time.Now()
+			m.flush(time.Second)
+			if took := time.Since(start).Round(time.Second); takes != (u.text.String() == "first\n") || took > 3*time.Second || !takes && took != time.Second {
+				t.Errorf("takes %v: written is %q after %s", takes, u.text.String(), took)
+			}
+			<-u.read
+		})
+	}
+}

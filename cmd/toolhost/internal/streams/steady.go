@@ -39,17 +39,31 @@ func (s Steady) Write(b []byte) (written int, err error) {
 	}
 }
 
+// Takes reports whether the stream has room for text now.
+func (s Steady) Takes() bool {
+	ready, err := s.poll(unix.POLLOUT, 0)
+	return err == nil && ready&unix.POLLOUT != 0
+}
+
 // wait returns when the stream is ready, has ended or has failed.
 func (s Steady) wait(events int16) error {
+	_, err := s.poll(events, -1)
+	return err
+}
+
+// poll returns which of the events are there, after so many milliseconds at most; -1: however long it takes.
+func (s Steady) poll(events int16, milliseconds int) (ready int16, err error) {
 	raw, err := s.SyscallConn()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	var failed error
 	err = raw.Control(func(fd uintptr) {
+		of := []unix.PollFd{{Fd: int32(fd), Events: events}}
 		for failed = unix.EINTR; errors.Is(failed, unix.EINTR); {
-			_, failed = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: events}}, -1)
+			_, failed = unix.Poll(of, milliseconds)
 		}
+		ready = of[0].Revents
 	})
-	return errors.Join(err, failed)
+	return ready, errors.Join(err, failed)
 }
