@@ -397,6 +397,17 @@ func TestCancelDuringHook(t *testing.T) {
 
 // TestHooksAfterTheEnd: hooks still hear of a call that was ended, but have little time then; so the host ends in time.
 func TestHooksAfterTheEnd(t *testing.T) {
+	for limit := time.Now().Add(time.Minute); !hooksAfterTheEnd(t) && !t.Failed(); {
+		if time.Now().After(limit) {
+			t.Fatal("the quick hook never ran")
+		}
+	}
+}
+
+// hooksAfterTheEnd ends a host in a call and reports whether the quick one of its hooks ran. Where the machine did not start it in the little
+// time, the result says so.
+func hooksAfterTheEnd(t *testing.T) bool {
+	t.Helper()
 	quick, slow := hookOf(t, hook.PostToolUseFailure, `echo ran >>runs`), hookOf(t, hook.PostToolUseFailure, `trap '' TERM; while :; do sleep 0.1; done`)
 	started := make(chan struct{})
 	f := newFixture(t, []agenttool.Tool{&fake{name: "hang", reads: true, run: func(ctx context.Context, _ fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
@@ -411,12 +422,15 @@ func TestHooksAfterTheEnd(t *testing.T) {
 		t.Error(err)
 	}
 	got := <-done
-	if took := time.Since(begin); took > time.Minute || runsOf(quick) != 1 {
-		t.Errorf("it took %s, the quick hook ran %d times", took, runsOf(quick))
+	if took := time.Since(begin); took > time.Minute {
+		t.Errorf("it took %s", took)
 	}
-	if w := string(got.Result.Extra["warnings"]); got.Result.AbortReason != "runtime shutdown" || !strings.Contains(w, "longer than the 1.5s") {
-		t.Errorf("result %+v, warnings %s", got.Result, w)
+	w := string(got.Result.Extra["warnings"])
+	late := strings.Count(w, "longer than the 1.5s")
+	if got.Result.AbortReason != "runtime shutdown" || late == 0 || runsOf(quick) == 0 && late == 1 {
+		t.Errorf("the quick hook ran %d times; result %+v, warnings %s", runsOf(quick), got.Result, w)
 	}
+	return runsOf(quick) == 1
 }
 
 // TestHooksAreASnapshot: a call runs with the hooks that were set when it was admitted; hooks that cannot work change

@@ -26,7 +26,7 @@ func TestAnswerAsTheCallerGivesUp(t *testing.T) {
 			}
 			_ = q.step(func() error { return os.Remove(s.Path() + "/" + resultsDir + "/file") }).within(t.Context())
 		}
-		if after := openFiles(t); after != before {
+		if after := openFiles(t); after > before {
 			t.Errorf("%d files are open, %d before; %d were handed over", after, before, given)
 		}
 	})

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +24,9 @@ type provocation struct {
 	large string // one with much output
 	slow  string // one that takes long; empty: a call with the plain input that waits for another call
 }
+
+// underWay is what the slow call of a tool says that tells progress.
+const underWay = "it is under way"
 
 // userToken is a credential in the environment of the host.
 const userToken = "a-token-of-the-user"
@@ -42,7 +47,7 @@ func TestCapabilitiesAreObserved(t *testing.T) {
 	t.Parallel()
 	p := newProvoker(t)
 	for _, c := range []provocation{
-		{"shell", `{"command":"echo x >> log; cat log; env"}`, `{"command":"seq 100000"}`, `{"command":"sleep 60"}`},
+		{"shell", `{"command":"echo x >> log; cat log; env"}`, `{"command":"seq 100000"}`, `{"command":"echo ` + underWay + `; sleep 60"}`},
 		{"shell_output", `{"job":"TICKS","wait_ms":500}`, `{"job":"TICKS","cursor":0}`, `{"job":"DEAF","until":"exit","wait_ms":60000}`},
 		{"shell_input", `{"job":"JOB","text":"some words\n"}`, `{"job":"JOB","text":"TEXT"}`, `{"job":"DEAF","text":"a word\n","wait_ms":60000}`},
 		{"shell_kill", `{"job":"ENDED"}`, `{"job":"ENDED"}`, `{"job":"DEAF","grace_ms":60000}`},
@@ -246,20 +251,34 @@ func (p *provoker) take(tool string, got provoked) provoked {
 	return got
 }
 
-// interrupted runs a call that takes long and does not come to its end by itself: it has params of its own, or is disturbed after a while.
+// interrupted runs a call that takes long and does not come to its end by itself: it has params of its own, or is disturbed after a while, one
+// that tells progress when it has told some.
 func (p *provoker) interrupted(c provocation, params string, disturb func(id string)) provoked {
 	p.t.Helper()
-	input, pause := c.slow, time.Second // by then a call that tells progress has told some
+	input, goes := c.slow, ""
 	if input == "" {
-		input, pause = c.plain, 500*time.Millisecond
+		input = c.plain
 		p.calls++
-		p.send(invocation(p.calls, "shell", `{"command":"eval \"$NOTHING\"; sleep 1.5"}`)) // it may touch anything, and so runs alone
+		goes = fmt.Sprintf("goes%d", p.calls) // it may touch anything, and so runs alone
+		p.send(invocation(p.calls, "shell", fmt.Sprintf(`{"command":"eval \"$NOTHING\"; until [ -e %s ]; do sleep 0.02; done"}`, goes)))
 	}
 	p.calls++
 	id := fmt.Sprintf("c%d", p.calls)
-	if disturb != nil {
-		time.AfterFunc(pause, func() { disturb(id) })
+	if disturb != nil && strings.Contains(input, underWay) {
+		once := sync.OnceFunc(func() { disturb(id) })
+		p.hears = func(line []byte) {
+			if bytes.Contains(line, []byte(`"tool.invocation.progress"`)) && bytes.Contains(line, []byte(underWay)) {
+				once()
+			}
+		}
+		defer func() { p.hears = nil }()
+	} else if disturb != nil {
+		time.AfterFunc(500*time.Millisecond, func() { disturb(id) })
 	}
 	line := strings.Replace(invocation(p.calls, c.tool, string(p.input(input))), `"tool"`, params+`"tool"`, 1)
-	return p.read(p.answer(fmt.Sprint(p.calls), line))
+	got := p.read(p.answer(fmt.Sprint(p.calls), line))
+	if goes != "" {
+		p.file(goes, "")
+	}
+	return got
 }

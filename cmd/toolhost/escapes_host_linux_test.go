@@ -439,8 +439,8 @@ func TestHundredCommands(t *testing.T) {
 	for n := range many {
 		all.Go(func() {
 			p := a.startOne(s, fmt.Sprintf(`echo x > own-%[1]d
-				env MARK=%[1]d sleep 20 &
-				for i in $(seq 100); do grep -qs "^MARK=" /proc/$!/environ && break; sleep .05; done; sleep .5
+				env MARK=%[1]d sleep 600 &
+				for i in $(seq 1000); do grep -qs "^MARK=" /proc/$!/environ && break; sleep .05; done; sleep .5
 				cat /proc/[0-9]*/environ 2>/dev/null | tr '\0' '\n' | grep '^MARK=' > marks-%[1]d
 				grep -qx MARK=%[1]d marks-%[1]d || echo its own does not show > hit-%[1]d
 				grep -vx MARK=%[1]d marks-%[1]d >> hit-%[1]d

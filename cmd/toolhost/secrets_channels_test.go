@@ -30,9 +30,10 @@ type planter struct {
 	seed       uint64
 	all        []redacttest.Secret
 	calls      int
-	heard      [][]byte // notifications, but for prompts
-	prompt     []byte   // the last one
-	decide     string   // the answer to prompts, with DECISION for the id
+	heard      [][]byte          // notifications, but for prompts
+	hears      func(line []byte) // of each of them when it comes; nil: nobody asks
+	prompt     []byte            // the last one
+	decide     string            // the answer to prompts, with DECISION for the id
 }
 
 // secrets are new ones, of all kinds. oneLine leaves keys of several lines out.
@@ -72,6 +73,9 @@ func (p *planter) answer(id string, line string) []byte {
 			p.send(strings.ReplaceAll(p.decide, "DECISION", string(event.Data.Decision.DecisionID)))
 		case m.ID == nil:
 			p.heard = append(p.heard, b)
+			if p.hears != nil {
+				p.hears(b)
+			}
 		}
 	}
 	p.t.Fatalf("no answer to %.200s", line)

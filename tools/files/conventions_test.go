@@ -97,11 +97,11 @@ func TestHostileConventions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t, Options{})
 			p.put(".editorconfig", text)
-			begun := time.Now()
+			begun := processorTime(t)
 			if r, err := p.write("5", "a\n"); err != nil || r.Note != "" {
 				t.Errorf("%+v, %v", r, err)
 			}
-			if took := time.Since(begun); took > 5*time.Second {
+			if took := processorTime(t) - begun; took > 5*time.Second {
 				t.Errorf("it took %v", took)
 			}
 		})

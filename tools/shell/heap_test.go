@@ -3,6 +3,7 @@ package shell
 import (
 	"runtime"
 	"testing"
+	"time"
 )
 
 // What has ended costs little, however much it said.
@@ -22,7 +23,11 @@ func TestEndedJobsAreSmall(t *testing.T) {
 	for range jobs {
 		run()
 	}
-	if each := (heap() - before) / jobs; each > 100<<10 {
+	each := (heap() - before) / jobs
+	for limit := time.Now().Add(time.Minute); each > 100<<10 && time.Now().Before(limit); { // the last may be on its last statement
+		each = (heap() - before) / jobs
+	}
+	if each > 100<<10 {
 		t.Errorf("an ended job holds %d bytes", each)
 	}
 	runtime.KeepAlive(b)

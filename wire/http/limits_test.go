@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -144,22 +145,28 @@ func TestStrangersMakeRoom(t *testing.T) {
 // TestCrowdIsSlow: a client that makes many connections and sends over the first of them last loses none, as long as the others show
 // the token meanwhile.
 func TestCrowdIsSlow(t *testing.T) {
-	w := newWorld(t, func(o *Options, l *limits) {
-		l.spare, l.silent, l.header = 3, time.Second, time.Minute
-		o.Mounts = mounts(func(nethttp.ResponseWriter, *nethttp.Request) {})
-	})
-	var crowd []net.Conn
-	for range 8 {
-		crowd = append(crowd, w.dial())
-	}
-	for i := range crowd {
-		c := crowd[(i+1)%len(crowd)]
-		fmt.Fprintf(c, "GET /mount HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
-		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
-			t.Fatalf("request %d of the crowd: %q %v", i, line, err)
+	synctest.Test(t, func(t *testing.T) {
+		l := defaultLimits()
+		l.spare, l.silent = 3, time.Second
+		all := newConnections(l)
+		var crowd [12]chan *connection
+		for i := range crowd {
+			crowd[i] = make(chan *connection, 1)
 		}
-		time.Sleep(250 * time.Millisecond)
-	}
+		go func() {
+			for i := range crowd {
+				_, far := net.Pipe()
+				crowd[i] <- all.add(far)
+			}
+		}()
+		for i := range crowd {
+			c := <-crowd[(i+1)%len(crowd)]
+			if err := c.SetDeadline(time.Time{}); err != nil || !all.prove(c) {
+				t.Fatalf("connection %d of the crowd: %v", i, err)
+			}
+			time.Sleep(all.silent / 4)
+		}
+	})
 }
 
 func TestTooMany(t *testing.T) {

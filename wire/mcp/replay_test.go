@@ -110,8 +110,8 @@ func listens(t *testing.T, url, session, method, body string, headers ...string)
 	t.Cleanup(func() { cancel(); transport.CloseIdleConnections() })
 	client := &http.Client{Transport: transport}
 	res, err := client.Do(r)
-	for i := 0; i < 500 && err == nil && method == "GET" && res.StatusCode == http.StatusConflict; i++ { // it has not noticed yet that the one before is closed
-		res.Body.Close()
+	for limit := time.Now().Add(time.Minute); err == nil && method == "GET" && res.StatusCode == http.StatusConflict && time.Now().Before(limit); {
+		res.Body.Close() // it has not noticed yet that the one before is closed
 		time.Sleep(10 * time.Millisecond)
 		res, err = client.Do(r)
 	}
