@@ -213,13 +213,6 @@ func (a *appender) lingers() bool {
 	return len(a.tasks) > 0
 }
 
-// stalled reports whether the current step has taken too long.
-func (a *appender) stalled() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.stuck(a.limits.stall)
-}
-
 // stuck reports whether a step takes longer than the limit.
 func (s *steps) stuck(limit time.Duration) bool {
 	for _, began := range s.beside {

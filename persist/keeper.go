@@ -14,6 +14,7 @@ type keeper interface {
 	reserve(ctx context.Context) error
 	flush(ctx context.Context) error // waits for the disk
 	stalled() bool
+	stuck(limit time.Duration) bool // a step on the disk takes longer
 	touch()
 	since(seq int64, limit int) (entries []Entry, more bool, err error)
 	create(file string) (sink, error)

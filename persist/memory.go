@@ -89,6 +89,8 @@ func (m *memory) flush(context.Context) error { return nil }
 
 func (m *memory) stalled() bool { return false }
 
+func (m *memory) stuck(time.Duration) bool { return false }
+
 func (m *memory) touch() {}
 
 // keep adds one event and drops the oldest ones beyond the limits.

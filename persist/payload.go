@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 	"sync"
+	"time"
 
 	"toolhost/agenttool"
 	"toolhost/persist/redact"
@@ -63,20 +64,39 @@ func (s *Store) Redacted(id string) bool {
 }
 
 // Keep stores data as a complete payload. It fails as Payload, Write and Close do, and with [ErrPending] if the disk
-// takes longer than a second.
+// does not answer for a second. A busy machine may take longer: data is searched for secrets before it is written.
 func (s *Store) Keep(inv agenttool.InvocationID, name, mediaType string, data []byte) (agenttool.Ref, error) {
-	return within(s.o.limits.write, func() (agenttool.Ref, error) {
-		p, err := s.Payload(inv, name, mediaType, name)
-		if err != nil {
-			return agenttool.Ref{}, err
+	var ref agenttool.Ref
+	var err error
+	done := make(chan struct{})
+	go func() { // ends when the disk answers
+		defer close(done)
+		ref, err = s.keep(inv, name, mediaType, data)
+	}()
+	limit := s.o.limits.write
+	for waited := limit; ; waited += limit {
+		select {
+		case <-done:
+			return ref, err
+		case <-time.After(limit):
+			if s.kept.stuck(limit) || waited >= stallLimit {
+				return agenttool.Ref{}, ErrPending
+			}
 		}
-		_, werr := p.Write(data)
-		ref, err := p.Close()
-		if werr != nil {
-			err = werr
-		}
-		return ref, err
-	}, nil)
+	}
+}
+
+func (s *Store) keep(inv agenttool.InvocationID, name, mediaType string, data []byte) (agenttool.Ref, error) {
+	p, err := s.Payload(inv, name, mediaType, name)
+	if err != nil {
+		return agenttool.Ref{}, err
+	}
+	_, werr := p.Write(data)
+	ref, err := p.Close()
+	if werr != nil {
+		err = werr
+	}
+	return ref, err
 }
 
 // validPayload reports whether inv.name is a valid name of a payload file.

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
@@ -440,4 +441,13 @@ func FuzzPages(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestLargeDataIsNotLate: looking for secrets in large data may take longer than a disk may take to answer.
+func TestLargeDataIsNotLate(t *testing.T) {
+	s := New(Options{Ephemeral: true, limits: limits{time.Minute, time.Microsecond}})
+	data := bytes.Repeat([]byte("some text\n"), 400_000)
+	if ref, err := s.Keep("inv_1", "content", "text/plain", data); err != nil || ref.SizeBytes != int64(len(data)) {
+		t.Errorf("%+v, %v", ref, err)
+	}
 }

@@ -56,7 +56,13 @@ func (q *queuedSession) lose(events int) {
 	}})
 }
 
-func (q *queuedSession) stalled() bool { return q.line.stalled() }
+func (q *queuedSession) stalled() bool { return q.stuck(q.line.limits.stall) }
+
+func (q *queuedSession) stuck(limit time.Duration) bool {
+	q.line.mu.Lock()
+	defer q.line.mu.Unlock()
+	return q.line.stuck(limit)
+}
 
 func (q *queuedSession) touch() { q.step(q.disk.touch) }
 

@@ -123,7 +123,7 @@ func (s *diskSink) ReadAt(b []byte, off int64) (int, error) {
 // finish closes the file and stores its reference. A failure to store it is not an error of the payload: its pages
 // then lack the digest, which the journal has.
 func (s *diskSink) finish(ref agenttool.Ref) error {
-	if err := s.f.Close(); err != nil {
+	if err := s.close(); err != nil {
 		return payloadUnavailable(s.of.o.Dir, err)
 	}
 	encoded, err := agenttool.Encode(ref)
@@ -132,6 +132,13 @@ func (s *diskSink) finish(ref agenttool.Ref) error {
 	}
 	s.note(s.file, append(encoded, '\n'))
 	return nil
+}
+
+func (s *diskSink) close() error {
+	if s.line != nil {
+		defer s.line.enter()()
+	}
+	return s.f.Close()
 }
 
 // noteClosed has a payload synced with the next records, which may refer to it, and appends its reference to the file of references, after
