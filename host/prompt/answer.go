@@ -45,7 +45,15 @@ func (b *Broker) Decide(a Answer) (agenttool.Decision, error) {
 			return agenttool.Decision{}, err // an answer that is not in the journal does not count
 		}
 	}
-	b.grant(kept)
+	if len(kept.rules) > 0 {
+		b.o.Rules.Add(kept.rules)
+	}
+	if kept.mode != "" {
+		_ = b.o.Rules.SetMode(kept.mode) // refused if the administrator chose another one meanwhile: this call was allowed all the same
+	}
+	if len(kept.rules) > 0 || kept.mode != "" {
+		b.Reconsider()
+	}
 	for i, p := range group { // last, so that listeners hear of the answer before the call that it allowed ends
 		p.answered <- answers[i]
 	}
@@ -72,7 +80,17 @@ func (b *Broker) take(p *Waiting, a *Answer) (change, error) {
 	if err != nil {
 		return change{}, err
 	}
-	texts, mode := append(rulesOf(accepted), a.Rules...), modeOf(accepted)
+	var texts []string
+	var mode permissions.Mode // the last one that an update sets
+	for _, update := range accepted {
+		for _, text := range update.Rules {
+			if !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+		mode = cmp.Or(update.Mode, mode)
+	}
+	texts = append(texts, a.Rules...)
 	if mode != "" && a.Scope != ScopeSession {
 		return change{}, refuse("mode %s is for this session: answer with scope session", mode)
 	}
@@ -104,17 +122,16 @@ func (b *Broker) keep(a Answer, texts []string) ([]permissions.Rule, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	scope, origin := a.Scope, agenttool.Origin{Source: sourceOf(a.Scope), Thread: a.Thread}
-	rules, err := b.parse(texts, origin)
+	rules, err := b.parse(texts, agenttool.Origin{Source: sourceOf(a.Scope), Thread: a.Thread})
 	if err != nil {
 		return nil, err
 	}
-	if scope == ScopeProject || scope == ScopeUser {
+	if a.Scope == ScopeProject || a.Scope == ScopeUser {
 		remember := b.inForce().Remember
 		if remember == nil {
 			return nil, refuse("nothing can be remembered beyond this session: answer with once or session")
 		}
-		if err := remember(scope, texts); err != nil {
+		if err := remember(a.Scope, texts); err != nil {
 			return nil, refuse("the rule could not be remembered, and the prompt is open still: %v", err)
 		}
 	}
@@ -161,8 +178,15 @@ func (b *Broker) check(p *Waiting, a Answer) error {
 		}
 	}
 	if len(a.Rules) > 0 {
-		if err := b.checkOwn(p, a); err != nil {
+		if a.Channel.Name == "" {
+			return refuse("rules of one's own are taken from toolhost approve, and not from a client")
+		}
+		trial, _, err := b.try(p, a.Rules)
+		if err != nil {
 			return err
+		}
+		if !trial.Covers() {
+			return refuse("it covers nothing of this call")
 		}
 	}
 	if p.Override && a.UpdatedInput != nil {
@@ -193,26 +217,6 @@ func acceptedUpdates(p *Waiting, a Answer) (updates []agenttool.SuggestedUpdate,
 	return updates, nil
 }
 
-// rulesOf returns the texts of the rules of updates, each once.
-func rulesOf(updates []agenttool.SuggestedUpdate) (texts []string) {
-	for _, update := range updates {
-		for _, text := range update.Rules {
-			if !slices.Contains(texts, text) {
-				texts = append(texts, text)
-			}
-		}
-	}
-	return texts
-}
-
-// modeOf returns the mode that updates set, the last one; empty if they set none.
-func modeOf(updates []agenttool.SuggestedUpdate) (mode permissions.Mode) {
-	for _, update := range updates {
-		mode = cmp.Or(update.Mode, mode)
-	}
-	return mode
-}
-
 // record is the record of a person's answer.
 func (b *Broker) record(p *Waiting, a Answer, kept change) agenttool.Decision {
 	by := "answered by the client with agenttool/decide"
@@ -241,38 +245,22 @@ func (b *Broker) Reconsider() {
 	waiting := slices.Collect(maps.Values(b.pending))
 	b.mu.Unlock()
 	for _, p := range waiting {
-		if d := p.Call.Judge(policy); d.Behavior != agenttool.Ask && !p.Override {
-			b.release(p, d)
+		d := p.Call.Judge(policy)
+		if d.Behavior == agenttool.Ask || p.Override {
+			continue
 		}
-	}
-}
-
-// release answers a prompt with a decision of the rules.
-func (b *Broker) release(p *Waiting, d agenttool.Decision) {
-	group, settle, err := b.claim(p.id(), false)
-	if err != nil {
-		return // another answer was faster
-	}
-	for _, member := range group {
-		a := Outcome{Answer: Answer{DecisionID: member.id(), Behavior: d.Behavior, Grants: d.Grants}, ByRule: true}
-		a.Decision = b.Complete(d, member.Call.Invocation())
-		a.Decision.RequestRef = member.id()
-		_ = member.Call.Record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", a.Decision)
-		member.answered <- a
-	}
-	settle(true)
-}
-
-// grant changes the rules and the mode for the rest of the session, and answers the prompts that they cover.
-func (b *Broker) grant(kept change) {
-	if len(kept.rules) > 0 {
-		b.o.Rules.Add(kept.rules)
-	}
-	if kept.mode != "" {
-		_ = b.o.Rules.SetMode(kept.mode) // refused if the administrator chose another one meanwhile: this call was allowed all the same
-	}
-	if len(kept.rules) > 0 || kept.mode != "" {
-		b.Reconsider()
+		group, settle, err := b.claim(p.id(), false)
+		if err != nil {
+			continue // another answer was faster
+		}
+		for _, member := range group {
+			answer := Outcome{Answer: Answer{DecisionID: member.id(), Behavior: d.Behavior, Grants: d.Grants}, ByRule: true}
+			answer.Decision = b.Complete(d, member.Call.Invocation())
+			answer.Decision.RequestRef = member.id()
+			_ = member.Call.Record(agenttool.EventPermissionDecided, "phase", agenttool.PhasePermission, "decision", answer.Decision)
+			member.answered <- answer
+		}
+		settle(true)
 	}
 }
 
@@ -298,7 +286,8 @@ func (b *Broker) try(p *Waiting, texts []string) (t Trial, with permissions.Poli
 	before := b.o.Rules.Policy()
 	with = before.With(rules...)
 	d := p.Call.Judge(with)
-	if t.Runs = d.Behavior == agenttool.Allow; t.Runs {
+	t.Runs = d.Behavior == agenttool.Allow
+	if t.Runs {
 		t.Grants = d.Grants
 	} else {
 		t.Still = d.Reason.Detail
@@ -313,18 +302,6 @@ func (b *Broker) try(p *Waiting, texts []string) (t Trial, with permissions.Poli
 		}
 	}
 	return t, with, nil
-}
-
-// checkOwn reports why rules of a person's own cannot be kept.
-func (b *Broker) checkOwn(p *Waiting, a Answer) error {
-	if a.Channel.Name == "" {
-		return refuse("rules of one's own are taken from toolhost approve, and not from a client")
-	}
-	t, _, err := b.try(p, a.Rules)
-	if err == nil && !t.Covers() {
-		err = refuse("it covers nothing of this call")
-	}
-	return err
 }
 
 // parse reads rules that allow.
@@ -361,17 +338,23 @@ func (b *Broker) claim(id agenttool.DecisionID, alone bool) (group []*Waiting, s
 	for _, other := range b.pending {
 		if other == p || !alone && other.key == p.key && !other.Call.Ended() {
 			group = append(group, other)
-			other.claimed = done
+			other.processing = done
 			delete(b.pending, other.id())
 		}
 	}
 	slices.SortFunc(group, func(x, y *Waiting) int { // the one that was answered first, then in their order
-		return cmp.Or(boolean(y == p)-boolean(x == p), strings.Compare(string(x.id()), string(y.id())))
+		switch p {
+		case x:
+			return -1
+		case y:
+			return 1
+		}
+		return strings.Compare(string(x.id()), string(y.id()))
 	})
 	return group, func(answered bool) {
 		b.mu.Lock()
 		for _, other := range group {
-			other.claimed = nil
+			other.processing = nil
 			if !answered {
 				b.pending[other.id()] = other
 			}
@@ -380,3 +363,23 @@ func (b *Broker) claim(id agenttool.DecisionID, alone bool) (group []*Waiting, s
 		close(done)
 	}, nil
 }
+
+// Trial says how rules of a person's own would stand to a prompt.
+type Trial struct {
+	Parts  []permissions.Covered `json:"parts"`           // of the call that no other rule covers
+	Runs   bool                  `json:"runs"`            // such a call would run unasked
+	Still  string                `json:"still,omitempty"` // why it would not
+	Grants []string              `json:"grants,omitempty"`
+	Calls  []string              `json:"calls,omitempty"` // of this session: others that would have run unasked, the newest first
+}
+
+// Covers reports whether the rules cover anything of the call.
+func (t Trial) Covers() bool {
+	return t.Runs || slices.ContainsFunc(t.Parts, func(part permissions.Covered) bool { return part.By })
+}
+
+// Bounds of a line of rules.
+const (
+	maxOwn     = 20   // rules
+	maxOwnText = 4096 // bytes of one
+)

@@ -6,7 +6,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
@@ -41,7 +40,7 @@ var choices = []struct {
 
 // newForm returns the form of a prompt. It is the same whenever it is made of the same prompt.
 func newForm(p prompt.Prompt) form {
-	q := asked.Write(p)
+	q := p.Form()
 	f := form{decision: p.Decision.DecisionID, message: q.Text, opens: q.Opens, whole: q.Once}
 	if q.Session && q.Once {
 		f.scopes = slices.DeleteFunc(slices.Clone(p.Scopes), func(s prompt.Scope) bool { return s == prompt.ScopeOnce })

@@ -9,7 +9,6 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
 	"toolhost/agenttool/visible"
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
@@ -159,7 +158,7 @@ func FuzzForm(f *testing.F) {
 		p := promptOf(input, "Shell(make)")
 		p.Decision.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: diff}}
 		message := newForm(p).message
-		if len(message) > asked.MaxText+2500 || !utf8.ValidString(message) {
+		if len(message) > prompt.MaxText+2500 || !utf8.ValidString(message) {
 			t.Fatalf("%d bytes:\n%s", len(message), message)
 		}
 		reasons := 0

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
@@ -237,7 +236,7 @@ func TestQuestion(t *testing.T) {
 					t.Errorf("%q is not in %s", want, q.text)
 				}
 			}
-			if strings.Contains(q.text, c.not) || len(q.text) > asked.MaxText || strings.ContainsRune(q.text, 0x1b) {
+			if strings.Contains(q.text, c.not) || len(q.text) > prompt.MaxText || strings.ContainsRune(q.text, 0x1b) {
 				t.Errorf("%d bytes, or %q in %s", len(q.text), c.not, q.text)
 			}
 			if len(q.options) != c.choices || q.options[c.choices-1].scope != "" {

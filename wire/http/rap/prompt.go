@@ -1,7 +1,6 @@
 package rap
 
 import (
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
@@ -13,7 +12,7 @@ type question struct {
 }
 
 func newQuestion(p prompt.Prompt) question {
-	q := asked.Write(p)
+	q := p.Form()
 	var options []option
 	if q.Once {
 		options = append(options, option{"Allow once", prompt.ScopeOnce})

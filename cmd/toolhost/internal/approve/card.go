@@ -11,7 +11,6 @@ import (
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/json"
 	"toolhost/agenttool/visible"
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
@@ -32,12 +31,12 @@ func Card(it *Item, s Session) []Line {
 }
 
 // Summary is the prompt in a few words.
-func (p Prompt) Summary(s Session) asked.Summary {
+func (p Prompt) Summary(s Session) prompt.Summary {
 	b := p.in(s)
-	return asked.Summarize(prompt.Prompt{
+	return prompt.Prompt{
 		Decision: p.Decision, Tool: p.Tool, Input: p.Input, Facts: &p.Facts, Dir: p.Dir, Attempt: p.Attempt,
 		Sandbox: &prompt.Sandbox{Level: b.Level, Profile: b.Profile, Grants: b.Grants},
-	})
+	}.Summary()
 }
 
 // card sums the call up, with its effects, its reason and the parts that ask, and then shows it.
@@ -64,12 +63,12 @@ func (p *page) card(it *Item, s Session) {
 }
 
 // grades are how effects are shown.
-var grades = map[asked.Grade]Kind{asked.Harmless: Good, asked.Notable: Warning, asked.Grave: Danger}
+var grades = map[prompt.Grade]Kind{prompt.Harmless: Good, prompt.Notable: Warning, prompt.Grave: Danger}
 
 // effects shows the effects, the grave ones on a line of their own.
-func (p *page) effects(all []asked.Effect) {
+func (p *page) effects(all []prompt.Effect) {
 	label := "effects: "
-	for _, grade := range []asked.Grade{asked.Grave, asked.Notable, asked.Harmless} {
+	for _, grade := range []prompt.Grade{prompt.Grave, prompt.Notable, prompt.Harmless} {
 		var words []string
 		for _, e := range all {
 			if e.Grade == grade {
@@ -84,7 +83,7 @@ func (p *page) effects(all []asked.Effect) {
 }
 
 // circumstances are further facts that a person should know before they look at the call.
-func (p *page) circumstances(it *Item, sum asked.Summary) {
+func (p *page) circumstances(it *Item, sum prompt.Summary) {
 	in := it.Prompt
 	if in.Attempt > 1 {
 		p.add(Warning, 9, fmt.Sprintf("again:   attempt %d: it ran, and something was kept from it", in.Attempt))
@@ -99,7 +98,7 @@ func (p *page) circumstances(it *Item, sum asked.Summary) {
 		p.add(Warning, 9, "unread:  the session sent "+visible.Text(name)+" in a form that is not known here")
 	}
 	for _, of := range in.Opens {
-		p.ask(Warning, 9, "opens:   "+asked.Opening(of))
+		p.ask(Warning, 9, "opens:   "+prompt.Opening(of))
 	}
 	for _, grant := range in.Grants {
 		if grant == "unconfined" {

@@ -1,22 +1,22 @@
-package asked_test
+package prompt_test
 
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
-func Example() {
+func ExamplePrompt_Form() {
 	p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"rm -rf build\nmake","cwd":"sub"}`), Dir: "/ws", Grants: []string{"host:example.com"}}
 	p.Facts = &agenttool.Facts{Verdicts: agenttool.Verdicts{Destructive: agenttool.Yes}}
 	p.Decision.Reason = &agenttool.DecisionReason{Type: "mode", Detail: "it destroys something"}
 	p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: []string{"Shell(make)"}}}
-	fmt.Println(asked.Write(p).Text)
+	fmt.Println(p.Form().Text)
 	// Output:
 	// shell  │ rm -rf build … [all of it below: lines 2, bytes 17]
 	// Why you are asked: it destroys something
@@ -33,7 +33,7 @@ func Example() {
 
 // TestWhatIsCutCannotBeAllowed, in whatever order it comes and whatever was cut before it.
 func TestWhatIsCutCannotBeAllowed(t *testing.T) {
-	long := strings.Repeat("x", 2*asked.MaxText)
+	long := strings.Repeat("x", 2*prompt.MaxText)
 	for _, tt := range []struct {
 		name, input   string
 		once, session bool
@@ -47,8 +47,8 @@ func TestWhatIsCutCannotBeAllowed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(tt.input)}
 			p.Decision.SuggestedUpdates = []agenttool.SuggestedUpdate{{Rules: []string{"Shell(make)"}}}
-			q := asked.Write(p)
-			if q.Once != tt.once || q.Session != tt.session || len(q.Text) > asked.MaxText+2500 {
+			q := p.Form()
+			if q.Once != tt.once || q.Session != tt.session || len(q.Text) > prompt.MaxText+2500 {
 				t.Errorf("once %v, session %v, %d bytes", q.Once, q.Session, len(q.Text))
 			}
 		})
@@ -72,7 +72,7 @@ func TestHeadlineOfChanges(t *testing.T) {
 	} {
 		p := prompt.Prompt{Tool: "edit", Input: json.RawMessage(`{"path":"f","old_string":"x","new_string":"y"}`)}
 		p.Decision.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: tt.diff}}
-		if first, _, _ := strings.Cut(asked.Write(p).Text, "\n"); first != "edit  │ "+tt.want {
+		if first, _, _ := strings.Cut(p.Form().Text, "\n"); first != "edit  │ "+tt.want {
 			t.Errorf("%q: %q", tt.diff, first)
 		}
 	}
@@ -80,15 +80,45 @@ func TestHeadlineOfChanges(t *testing.T) {
 
 // TestOpensWhereShown: directories stay open only where the text names them.
 func TestOpensWhereShown(t *testing.T) {
-	long := "/srv/" + strings.Repeat("x", asked.MaxText)
+	long := "/srv/" + strings.Repeat("x", prompt.MaxText)
 	for _, tt := range []struct {
 		dirs []string
 		want int
 	}{{nil, 0}, {[]string{"/srv/a/b"}, 1}, {[]string{"/srv/a/b", long}, 0}, {[]string{"link:/srv/a/b"}, 1}} {
 		p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"mkdir /srv/a/b"}`), Opens: tt.dirs}
-		q := asked.Write(p)
+		q := p.Form()
 		if shown := strings.Contains(q.Text, "stays open"); len(q.Opens) != tt.want || shown != (tt.want > 0) {
 			t.Errorf("%d directories: %d stay open, shown %v", len(tt.dirs), len(q.Opens), shown)
 		}
+	}
+}
+
+// TestFormSaysAll that a user should know: the sandbox, files of an edit, grants, the rule, warnings, and what stays open.
+func TestFormSaysAll(t *testing.T) {
+	facts := &agenttool.Facts{Writes: []agenttool.Path{{Spelling: "a.go"}, {Spelling: "b.go"}}}
+	facts.Destructive = agenttool.Yes
+	p := prompt.Prompt{
+		Tool: "edit", Input: json.RawMessage(`{"edits":[]}`), Facts: facts, Dir: "/ws", Attempt: 2, Grants: []string{"host:example.com", "write:/x"},
+		Sandbox: &prompt.Sandbox{Profile: "workspace", Level: "full"}, Opens: []string{"push:/srv/r", "fetch:/srv/r"},
+	}
+	p.Decision.Reason = &agenttool.DecisionReason{Type: "rule", Detail: "a rule asks", RuleRef: "user:Edit"}
+	got := p.Form()
+	const want = `edit  │ a.go, b.go
+Why you are asked: a rule asks
+Sandbox: workspace (level full), in /ws
+
+  edits: []
+Allowing gives it:
+  │ host:example.com
+  │ write:/x
+Rule: user:Edit
+Note: it destroys something; it ran already
+`
+	if !strings.HasPrefix(got.Text, want) || !got.Once || len(got.Opens) != 2 {
+		t.Errorf("once %v, opens %q:\n%s", got.Once, got.Opens, got.Text)
+	}
+	p.Grants = slices.Repeat([]string{"write:/" + strings.Repeat("x", 1000)}, 20)
+	if got := p.Form(); got.Once || got.Session || !strings.Contains(got.Text, "[and more]") {
+		t.Errorf("grants that are not shown can be allowed:\n%s", got.Text)
 	}
 }

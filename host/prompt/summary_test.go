@@ -1,4 +1,4 @@
-package asked_test
+package prompt_test
 
 import (
 	"encoding/json"
@@ -7,7 +7,6 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/classify"
-	"toolhost/host/asked"
 	"toolhost/host/prompt"
 )
 
@@ -54,7 +53,7 @@ func TestWhat(t *testing.T) {
 	} {
 		f := classify.Command(c.command, classify.Context{Dir: "/ws", Home: "/home/me"})
 		input, _ := json.Marshal(map[string]string{"command": c.command})
-		got := asked.Summarize(prompt.Prompt{Tool: "shell", Input: input, Facts: &f})
+		got := prompt.Prompt{Tool: "shell", Input: input, Facts: &f}.Summary()
 		if got.What != c.what {
 			t.Errorf("%q: %q, want %q", c.command, got.What, c.what)
 		}
@@ -64,7 +63,7 @@ func TestWhat(t *testing.T) {
 	}
 }
 
-func effects(s asked.Summary) string {
+func effects(s prompt.Summary) string {
 	var words []string
 	for _, e := range s.Effects {
 		words = append(words, e.Words)
@@ -93,9 +92,56 @@ func TestNewFilesDestroyNothing(t *testing.T) {
 			if c.diff != "" {
 				p.Decision.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: c.diff, Partial: c.cut}}
 			}
-			if got := asked.Summarize(p); got.What != c.what || effects(got) != c.effects {
+			if got := p.Summary(); got.What != c.what || effects(got) != c.effects {
 				t.Errorf("%q, %q; want %q, %q", got.What, effects(got), c.what, c.effects)
 			}
 		})
+	}
+}
+
+// TestWhy: the reason stands without the remedies, which are offered beside it, and without the words that the summary has already.
+func TestWhy(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		reason *agenttool.DecisionReason
+		mode   string
+		why    string
+	}{
+		{"none", nil, "default", "the session does not say why"},
+		{"rule", &agenttool.DecisionReason{Type: "rule", Detail: "the rule Shell(make) asks"}, "default", "the rule Shell(make) asks"},
+		{"remedy", &agenttool.DecisionReason{Type: "working_dir", Detail: "/srv is outside of the workspace; a rule `Write(/srv/**)` would allow it"}, "default", "/srv is outside of the workspace"},
+		{"words of the summary", &agenttool.DecisionReason{Type: "mode", Detail: "`make deploy` runs code of this project"}, "default", "no rule allows it, and mode default asks"},
+		{"other words", &agenttool.DecisionReason{Type: "mode", Detail: "`make` reaches out"}, "default", "it reaches out; no rule allows it"},
+		{"several commands", &agenttool.DecisionReason{Type: "mode", Detail: "`make` reaches out", Subcommands: []agenttool.Subcommand{{Behavior: agenttool.Ask}, {Behavior: agenttool.Ask}}}, "default", "`make` reaches out; no rule allows it"},
+		{"no mode", &agenttool.DecisionReason{Type: "classifier", Detail: "`make` reaches out"}, "", "it reaches out"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := classify.Command("make deploy", classify.Context{Dir: "/ws", Home: "/home/me"})
+			p := prompt.Prompt{Tool: "shell", Input: json.RawMessage(`{"command":"make deploy"}`), Facts: &f}
+			p.Decision.Mode, p.Decision.Reason = c.mode, c.reason
+			if got := p.Summary(); got.Why != c.why {
+				t.Errorf("%q, want %q", got.Why, c.why)
+			}
+		})
+	}
+}
+
+// TestSummaryWithoutCommand: calls of other tools, and accesses that a sandbox refused.
+func TestSummaryWithoutCommand(t *testing.T) {
+	reads := &agenttool.Facts{Reads: []agenttool.Path{{Spelling: "a/1"}, {Spelling: "a/b/2"}, {Spelling: "a/3"}, {Spelling: "a/4"}}}
+	reads.ReadOnly = agenttool.Yes
+	refused := agenttool.Decision{Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from host:example.com"}}
+	for _, c := range []struct {
+		p    prompt.Prompt
+		want string
+	}{
+		{prompt.Prompt{Tool: "read", Facts: reads}, "reads 4 paths below a/"},
+		{prompt.Prompt{Tool: "ticket"}, "calls the tool ticket with the input below"},
+		{prompt.Prompt{Tool: "shell", Decision: refused}, "it ran, and the sandbox kept it from host:example.com"},
+		{prompt.Prompt{Tool: "edit", Facts: &agenttool.Facts{Writes: []agenttool.Path{{Spelling: "x"}, {Spelling: "y"}}}}, "writes x and 1 other path"},
+	} {
+		if got := c.p.Summary(); got.What != c.want {
+			t.Errorf("%q, want %q", got.What, c.want)
+		}
 	}
 }
