@@ -2,11 +2,8 @@ package outline
 
 import "strings"
 
-// commands reads the grammar of commands, simple and compound.
-type commands struct{ *reader }
-
 // list reads commands up to their end, which it leaves unread: the end of the text, a ), a ;; or a keyword.
-func (r commands) list() {
+func (r *reader) list() {
 	for r.gap(); r.more() && !r.stops(); r.gap() {
 		r.command()
 		for r.blanks(); r.more(); r.blanks() {
@@ -14,7 +11,8 @@ func (r commands) list() {
 			if op == "" {
 				break
 			}
-			if r.gap(); !r.more() || r.stops() {
+			r.gap()
+			if !r.more() || r.stops() {
 				r.doubt("a command is missing")
 				return
 			}
@@ -47,7 +45,7 @@ func (r commands) list() {
 }
 
 // unjoined doubts an operator that a joined line may continue.
-func (r commands) unjoined() {
+func (r *reader) unjoined() {
 	at := r.at
 	for r.joined() {
 		r.at += 2
@@ -60,14 +58,14 @@ func (r commands) unjoined() {
 
 // separated raises a doubt between two commands in a substitution behind a here-document. Bash 5.2 prints the commands of a
 // substitution and runs the printed text; behind a here-document it forgets to print a ;, and makes one command of two.
-func (r commands) separated() {
-	if r.printed {
+func (r *reader) separated() {
+	if r.around.hasDocument {
 		r.doubt("bash 5.2 may join two commands behind a here-document in a substitution")
 	}
 }
 
 // joins reads an operator that joins two commands, "" if there is none next.
-func (r commands) joins() (op string) {
+func (r *reader) joins() (op string) {
 	c, next := r.text[r.at], r.peek(1)
 	switch {
 	case c == '|' && (next == '|' || next == '&'), c == '&' && next == '&':
@@ -80,14 +78,15 @@ func (r commands) joins() (op string) {
 	if op == "||" || op == "&&" {
 		r.separated()
 	}
-	if r.take(len(op), Operator); r.joined() {
+	r.take(len(op), Operator)
+	if r.joined() {
 		r.unjoined()
 	}
 	return op
 }
 
 // stops reports whether what is next ends a list.
-func (r commands) stops() bool {
+func (r *reader) stops() bool {
 	switch r.text[r.at] {
 	case ')':
 		return true
@@ -103,7 +102,7 @@ func (r commands) stops() bool {
 }
 
 // keyword returns the word that is next, if it is a keyword where a command begins.
-func (r commands) keyword() string {
+func (r *reader) keyword() string {
 	n := 0
 	for n < len("function")+1 && r.at+n < r.end && kinds[r.text[r.at+n]] == plain {
 		n++
@@ -123,8 +122,9 @@ func (r commands) keyword() string {
 }
 
 // expect reads a keyword, which must be next.
-func (r commands) expect(word string) {
-	if r.gap(); !r.more() || r.keyword() != word {
+func (r *reader) expect(word string) {
+	r.gap()
+	if !r.more() || r.keyword() != word {
 		r.doubt("no " + word + " where one must be")
 		return
 	}
@@ -132,14 +132,14 @@ func (r commands) expect(word string) {
 }
 
 // command reads one command without what joins it to others.
-func (r commands) command() {
+func (r *reader) command() {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
 	}
 	if r.text[r.at] == '(' {
 		if r.peek(1) == '(' || r.peek(1) == '\\' {
-			words(r).arithmeticCommand()
+			r.arithmeticCommand()
 		} else {
 			r.subshell()
 		}
@@ -161,7 +161,7 @@ func (r commands) command() {
 }
 
 // before reads a keyword before a command, and the command.
-func (r commands) before(word string) {
+func (r *reader) before(word string) {
 	if word == "time" {
 		r.mark(r.at, Keyword)
 	}
@@ -182,7 +182,7 @@ func (r commands) before(word string) {
 	r.command()
 }
 
-func (r commands) compound(word string) {
+func (r *reader) compound(word string) {
 	switch word {
 	case "{":
 		r.list()
@@ -202,13 +202,14 @@ func (r commands) compound(word string) {
 		r.blanks()
 		r.function()
 	case "[[":
-		words(r).condition()
+		r.condition()
 	case "coproc":
-		if r.inside > 0 {
+		if r.around.substitutions > 0 {
 			r.doubt("bash 5.2 prints the text of a substitution anew before it runs, with another name for a coprocess")
 			return
 		}
-		if r.blanks(); !r.more() || kinds[r.text[r.at]] == operator && r.text[r.at] != '(' {
+		r.blanks()
+		if !r.more() || kinds[r.text[r.at]] == operator && r.text[r.at] != '(' {
 			r.doubt("a command is missing")
 			return
 		}
@@ -218,7 +219,7 @@ func (r commands) compound(word string) {
 	}
 }
 
-func (r commands) subshell() {
+func (r *reader) subshell() {
 	r.take(1, Group)
 	r.list()
 	if r.peek(0) != ')' {
@@ -228,7 +229,7 @@ func (r commands) subshell() {
 	r.take(1, Group)
 }
 
-func (r commands) ifs() {
+func (r *reader) ifs() {
 	for {
 		r.list()
 		r.expect("then")
@@ -251,10 +252,10 @@ func (r commands) ifs() {
 }
 
 // loop reads for and select behind their keyword.
-func (r commands) loop() {
+func (r *reader) loop() {
 	r.blanks()
 	if strings.HasPrefix(r.text[r.at:r.end], "((") {
-		words(r).arithmeticCommand()
+		r.arithmeticCommand()
 		r.blanks()
 		if r.peek(0) == ';' {
 			r.at++
@@ -262,7 +263,8 @@ func (r commands) loop() {
 	} else {
 		r.items()
 	}
-	if r.gap(); r.more() && r.text[r.at] == '{' {
+	r.gap()
+	if r.more() && r.text[r.at] == '{' {
 		r.take(1, Keyword)
 		r.list()
 		r.expect("}")
@@ -274,7 +276,7 @@ func (r commands) loop() {
 }
 
 // items reads the variable of a loop and its words.
-func (r commands) items() {
+func (r *reader) items() {
 	if n := identifier(r.text[r.at:r.end]); n == 0 || kinds[r.peek(n)] != blank && r.peek(n) != ';' {
 		r.doubt("the variable of a loop has no plain name")
 		return
@@ -292,13 +294,14 @@ func (r commands) items() {
 	}
 }
 
-func (r commands) cases() {
-	if r.summed {
+func (r *reader) cases() {
+	if r.around.inExpression {
 		r.doubt("bash counts the parentheses of this case as those of the expression around it")
 	}
 	r.blanks()
 	r.argument()
-	if r.gap(); !strings.HasPrefix(r.text[r.at:r.end], "in") || kinds[r.peek(2)] != blank {
+	r.gap()
+	if !strings.HasPrefix(r.text[r.at:r.end], "in") || kinds[r.peek(2)] != blank {
 		r.doubt("no in where one must be")
 		return
 	}
@@ -308,11 +311,13 @@ func (r commands) cases() {
 			break
 		}
 		r.patterns()
-		if r.list(); !r.more() || r.text[r.at] != ';' {
+		r.list()
+		if !r.more() || r.text[r.at] != ';' {
 			break
 		}
 		r.mark(r.at, Operator)
-		if r.at += 2; r.peek(0) == '&' && r.text[r.at-1] == ';' {
+		r.at += 2
+		if r.peek(0) == '&' && r.text[r.at-1] == ';' {
 			r.at++
 		}
 		if r.joined() {
@@ -323,7 +328,7 @@ func (r commands) cases() {
 }
 
 // patterns reads those of one case, and the ) behind them.
-func (r commands) patterns() {
+func (r *reader) patterns() {
 	if r.peek(0) == '(' {
 		r.at++
 		r.blanks()
@@ -332,7 +337,8 @@ func (r commands) patterns() {
 		r.argument()
 		r.blanks()
 		c := r.peek(0)
-		if r.at++; c == ')' {
+		r.at++
+		if c == ')' {
 			return
 		}
 		if c != '|' {
@@ -344,10 +350,10 @@ func (r commands) patterns() {
 }
 
 // function reads the definition of one from its name.
-func (r commands) function() {
+func (r *reader) function() {
 	r.mark(r.at, Function)
 	start := r.at
-	words(r).word()
+	r.word()
 	if r.at == start || strings.IndexByte(r.text[start:r.at], '\\') >= 0 {
 		r.doubt("a function has no plain name")
 		return
@@ -355,13 +361,15 @@ func (r commands) function() {
 	r.blanks()
 	if r.peek(0) == '(' {
 		r.at++
-		if r.blanks(); r.peek(0) != ')' {
+		r.blanks()
+		if r.peek(0) != ')' {
 			r.doubt("a parenthesis is not expected here")
 			return
 		}
 		r.at++
 	}
-	if r.gap(); !r.more() || r.text[r.at] != '(' && r.keyword() == "" {
+	r.gap()
+	if !r.more() || r.text[r.at] != '(' && r.keyword() == "" {
 		r.doubt("a function has no body")
 		return
 	}

@@ -12,13 +12,13 @@ type waiting struct {
 
 // waits reads the delimiter of a here-document.
 func (r *reader) waits(operator int, tabs bool) {
-	if r.summed {
+	if r.around.inExpression {
 		r.doubt("bash counts the parentheses of this here-document as those of the expression around it")
 	}
 	w := waiting{operator: operator, tabs: tabs}
 	start := r.at
-	commands{r}.argument()
-	if r.Doubt != "" {
+	r.argument()
+	if r.outline.Doubt != "" {
 		return
 	}
 	w.delimiter = r.text[start:r.at]
@@ -38,7 +38,7 @@ func (r *reader) waits(operator int, tabs bool) {
 		r.doubt("a here-document has no delimiter")
 	}
 	r.waiting = append(r.waiting, w)
-	r.printed = r.inside > 0
+	r.around.hasDocument = r.around.substitutions > 0
 }
 
 // bodies reads those of the here-documents that wait, where a line begins.
@@ -46,7 +46,8 @@ func (r *reader) bodies() {
 	list := r.waiting
 	r.waiting = nil
 	for _, w := range list {
-		if r.body(w); r.Doubt != "" {
+		r.body(w)
+		if r.outline.Doubt != "" {
 			return
 		}
 	}
@@ -62,7 +63,7 @@ func (r *reader) body(w waiting) {
 		}
 		from := r.at
 		last := r.line(w)
-		if r.Doubt != "" {
+		if r.outline.Doubt != "" {
 			return
 		}
 		if last {
@@ -79,7 +80,7 @@ func (r *reader) body(w waiting) {
 		r.at, r.end = d.Begin, d.End
 		for r.more() {
 			from := r.at
-			words{r}.quoted(r.text[from])
+			r.quoted(r.text[from])
 			if w.tabs && strings.Contains(r.text[from:max(from, r.at)], "\n\t") {
 				r.doubt("<<- removes tabs in quotes, too, before it expands")
 			}
@@ -89,10 +90,10 @@ func (r *reader) body(w waiting) {
 		}
 		r.end = end
 	}
-	if r.Doubt == "" {
+	if r.outline.Doubt == "" {
 		r.at = behind
 	}
-	r.Documents = append(r.Documents, d)
+	r.outline.Documents = append(r.outline.Documents, d)
 }
 
 // line reads one line of a body, joined ones if backslashes join them, and reports whether it is the last. A line that is it only in
@@ -108,7 +109,8 @@ func (r *reader) line(w waiting) (last bool) {
 		}
 		r.at = min(r.at+len(text)+1, r.end)
 		piece := text
-		if joins = !w.quoted && backslashes(text)%2 == 1; joins {
+		joins = !w.quoted && backslashes(text)%2 == 1
+		if joins {
 			piece = text[:len(text)-1]
 		}
 		if joins || begun {
@@ -122,7 +124,7 @@ func (r *reader) line(w waiting) (last bool) {
 			}
 			continue
 		}
-		if r.ends(w, text) {
+		if text == w.delimiter || w.tabs && strings.TrimLeft(text, "\t") == w.delimiter {
 			return true
 		}
 		if w.begins(text) {
@@ -136,14 +138,6 @@ func (r *reader) line(w waiting) (last bool) {
 // begins reports whether a line begins like the last one of a here-document.
 func (w waiting) begins(line string) bool {
 	return strings.HasPrefix(strings.TrimLeft(line, "\t"), w.delimiter)
-}
-
-// ends reports whether a line is the last one of a here-document.
-func (r *reader) ends(w waiting, line string) bool {
-	if w.tabs {
-		line = strings.TrimLeft(line, "\t")
-	}
-	return line == w.delimiter
 }
 
 // backslashes returns how many a text ends in.

@@ -3,7 +3,7 @@ package outline
 import "strings"
 
 // parameter reads ${…} behind its brace.
-func (r words) parameter(quoted bool) {
+func (r *reader) parameter(quoted bool) {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
@@ -39,7 +39,7 @@ func (r words) parameter(quoted bool) {
 }
 
 // index reads the subscript of a parameter.
-func (r words) index() {
+func (r *reader) index() {
 	for r.at++; r.more() && r.text[r.at] != ']'; {
 		switch c := r.text[r.at]; {
 		case c == '$':
@@ -57,7 +57,7 @@ func (r words) index() {
 
 // inParameter reads a special byte between the braces of ${…}. If the expansion is in double quotes, the meaning of single quotes
 // and of $ before quotes differs with the operator and the version of bash.
-func (r words) inParameter(quoted bool) {
+func (r *reader) inParameter(quoted bool) {
 	switch c, next := r.text[r.at], r.peek(1); {
 	case quoted && (c == '`' || c == '$' && (next == '\'' || next == '"')):
 		r.doubt("versions of bash treat quotes in a quoted expansion differently")
@@ -68,7 +68,7 @@ func (r words) inParameter(quoted bool) {
 		r.double(true)
 	case (c == '<' || c == '>') && next == '(':
 		r.doubt("a substitution in an expansion depends on the version of bash")
-	case r.sums > 0 && (c == '(' || c == ')'):
+	case r.around.expressions > 0 && (c == '(' || c == ')'):
 		r.doubt("bash counts this parenthesis as one of the expression around it")
 	case c == '$':
 		r.dollar(quoted)
@@ -80,7 +80,7 @@ func (r words) inParameter(quoted bool) {
 }
 
 // either reads '…' where it makes no difference whether the quotes quote.
-func (r words) either() {
+func (r *reader) either() {
 	n := strings.IndexByte(r.text[r.at+1:r.end], '\'')
 	if n < 0 || strings.ContainsAny(r.text[r.at+1:r.at+1+n], "$`\\\"{}<>()\n") {
 		r.doubt("single quotes may quote nothing in an expansion that stands in double quotes")
@@ -91,7 +91,7 @@ func (r words) either() {
 }
 
 // arithmeticCommand reads ((…)).
-func (r words) arithmeticCommand() {
+func (r *reader) arithmeticCommand() {
 	if r.peek(1) != '(' {
 		r.doubt("a parenthesis goes on in a joined line")
 		return
@@ -101,10 +101,10 @@ func (r words) arithmeticCommand() {
 }
 
 // arithmetic reads to the )) that closes an expression.
-func (r words) arithmetic() {
+func (r *reader) arithmetic() {
 	start := r.at
-	r.sums++
-	defer func() { r.sums-- }()
+	r.around.expressions++
+	defer func() { r.around.expressions-- }()
 	for open := 0; r.more(); {
 		switch c := r.text[r.at]; c {
 		case '(':
@@ -133,7 +133,7 @@ func (r words) arithmetic() {
 	r.doubt("an expression is not closed")
 }
 
-func (r words) endArithmetic(start int) {
+func (r *reader) endArithmetic(start int) {
 	if r.peek(1) != ')' {
 		r.doubt("an expression in parentheses may be a command")
 		return
@@ -146,8 +146,63 @@ func (r words) endArithmetic(start int) {
 	r.take(2, Close)
 }
 
+// balanced reports whether the parentheses of an expression are pairs outside quotes. If they are not, bash runs $((…)) as a substitution
+// with a subshell: it finds the end of the expression with the grammar of the substitutions in it, and counts parentheses without.
+func balanced(text string) bool {
+	if strings.Contains(text, "$'") {
+		return false // another quotation without its $
+	}
+	if strings.IndexByte(text, '(') < 0 && strings.IndexByte(text, ')') < 0 {
+		return true
+	}
+	bare, ok := unquoted(text)
+	return ok && pairs(bare) || !ok && pairs(text)
+}
+
+// pairs reports whether each parenthesis has its other one.
+func pairs(text string) bool {
+	open := 0
+	for i := 0; i < len(text) && open >= 0; i++ {
+		switch text[i] {
+		case '(':
+			open++
+		case ')':
+			open--
+		}
+	}
+	return open == 0
+}
+
+// unquoted returns a text without quotations and escapes. It is not ok if there are substitutions in double quotes, which may have
+// quotations of their own.
+func unquoted(text string) (bare string, ok bool) {
+	if !strings.ContainsAny(text, "\\'\"") {
+		return text, true
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case '\\':
+			i++
+		case '\'', '"':
+			start := i + 1
+			for i++; i < len(text) && text[i] != c; i++ {
+				if c == '"' && text[i] == '\\' {
+					i++
+				}
+			}
+			if c == '"' && strings.ContainsAny(text[start:min(i, len(text))], "$`") {
+				return "", false
+			}
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), true
+}
+
 // brackets reads to the ] that closes $[…].
-func (r words) brackets() {
+func (r *reader) brackets() {
 	for r.more() && r.text[r.at] != ']' {
 		switch c := r.text[r.at]; {
 		case c == '$':
@@ -166,7 +221,7 @@ func (r words) brackets() {
 }
 
 // condition reads to the ]] that closes [[.
-func (r words) condition() {
+func (r *reader) condition() {
 	start := r.at
 	for r.blanks(); r.more(); r.blanks() {
 		c := r.text[r.at]
@@ -192,13 +247,13 @@ func (r words) condition() {
 }
 
 // operand reads a word in [[ ]], and if it is =~ the regular expression behind it.
-func (r words) operand() {
+func (r *reader) operand() {
 	start := r.at
 	r.word()
 	if r.peek(0) == '(' && r.at > start {
 		r.doubt("a pattern that bash has only with extglob is not understood")
 	}
-	if r.text[start:r.at] != "=~" || r.Doubt != "" {
+	if r.text[start:r.at] != "=~" || r.outline.Doubt != "" {
 		return
 	}
 	r.blanks()

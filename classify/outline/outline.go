@@ -54,67 +54,63 @@ const maxDepth = 250
 func Read(text string, used *Outline) Outline {
 	r := &reader{text: text, end: len(text)}
 	if used != nil {
-		r.Marks, r.Documents = used.Marks[:0], used.Documents[:0]
+		r.outline.Marks, r.outline.Documents = used.Marks[:0], used.Documents[:0]
 	}
-	if cap(r.Marks) <= len(text) {
-		r.Marks = make([]Mark, len(text)+1)
+	if cap(r.outline.Marks) <= len(text) {
+		r.outline.Marks = make([]Mark, len(text)+1)
 	}
-	r.Marks = r.Marks[:len(text)+1]
-	clear(r.Marks)
-	if r.at = strings.Index(text, "\r\n"); r.at >= 0 {
+	r.outline.Marks = r.outline.Marks[:len(text)+1]
+	clear(r.outline.Marks)
+	r.at = strings.Index(text, "\r\n")
+	if r.at >= 0 {
 		r.doubt("a carriage return before a newline is a byte of the line to bash")
-		return r.Outline
+		return r.outline
 	}
-	if r.at = strings.IndexAny(text, "\x01\x7f"); r.at >= 0 {
+	r.at = strings.IndexAny(text, "\x01\x7f")
+	if r.at >= 0 {
 		r.doubt("bash uses this byte as a mark of its own, and may lose it or add another")
-		return r.Outline
+		return r.outline
 	}
 	r.at = 0
-	commands{r}.list()
+	r.list()
 	switch {
 	case r.at < len(text):
 		r.doubt("a command ends where none can")
 	case len(r.waiting) > 0:
 		r.doubt("a here-document has no body")
 	}
-	return r.Outline
+	return r.outline
 }
 
-// reader goes through the bytes and lines of one text, or of a beginning of it. commands and words interpret them, and call each
-// other for nested constructs.
+// reader goes through the bytes and lines of one text, or of a beginning of it.
 type reader struct {
-	Outline
 	text    string
-	at      int
-	end     int
-	depth   int
+	at      int       // the next byte
+	end     int       // of what is read now: the whole text, the inner part of backquotes, or the body of a here-document
+	depth   int       // commands, words and substitutions in one another
 	waiting []waiting // here-documents whose bodies begin behind the next newline
-	nesting
+	around  nesting
+	outline Outline
 }
 
-// nesting counts the constructs around the text that is read.
+// nesting says what stands around the text that is read. A substitution begins another one.
 type nesting struct {
-	inside  int  // substitutions around the place that is read
-	sums    int  // arithmetic expressions around it, in the innermost substitution
-	summed  bool // there is one around the innermost substitution, or farther out
-	printed bool // the substitution that is read has a here-document: see separated
-	outside bool // here-documents wait outside the substitution that is read
+	substitutions int
+	expressions   int  // arithmetic ones, in the innermost substitution
+	inExpression  bool // there is an arithmetic one around the innermost substitution, or farther out
+	hasDocument   bool // the substitution that is read has a here-document: see separated
+	documentsWait bool // outside the substitution that is read, for the end of the line
 }
 
-// substitution is the nesting of a substitution; waits says that here-documents wait outside.
-func (n nesting) substitution(waits bool) nesting {
-	return nesting{inside: n.inside + 1, summed: n.summed || n.sums > 0, outside: n.outside || waits}
-}
-
-// doubt ends the reading.
+// doubt ends the reading. The first one counts.
 func (r *reader) doubt(why string) {
-	if r.Doubt == "" {
-		r.Doubt, r.At = why, min(r.at, len(r.text))
+	if r.outline.Doubt == "" {
+		r.outline.Doubt, r.outline.At = why, min(r.at, len(r.text))
 	}
 }
 
 // more reports whether there is text, and no doubt.
-func (r *reader) more() bool { return r.at < r.end && r.Doubt == "" }
+func (r *reader) more() bool { return r.at < r.end && r.outline.Doubt == "" }
 
 // peek returns the byte n behind the next one, 0 beyond the end.
 func (r *reader) peek(n int) byte {
@@ -124,7 +120,7 @@ func (r *reader) peek(n int) byte {
 	return 0
 }
 
-func (r *reader) mark(at int, m Mark) { r.Marks[at] |= m }
+func (r *reader) mark(at int, m Mark) { r.outline.Marks[at] |= m }
 
 // take marks the next bytes and goes behind them.
 func (r *reader) take(n int, m Mark) {
@@ -132,9 +128,10 @@ func (r *reader) take(n int, m Mark) {
 	r.at += n
 }
 
-// deeper counts one level until the result is called.
+// deeper counts one level, which the caller takes back, and doubts if they are too many.
 func (r *reader) deeper() bool {
-	if r.depth++; r.depth > maxDepth {
+	r.depth++
+	if r.depth > maxDepth {
 		r.doubt("it is nested too deeply")
 		return false
 	}
@@ -167,7 +164,7 @@ func (r *reader) blanks() {
 func (r *reader) gap() {
 	for r.blanks(); r.peek(0) == '\n' && r.more(); r.blanks() {
 		r.at++
-		if r.outside {
+		if r.around.documentsWait {
 			r.doubt("a here-document waits outside for the end of this line")
 		}
 		r.bodies()

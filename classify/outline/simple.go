@@ -3,8 +3,10 @@ package outline
 import "strings"
 
 // simple reads a simple command, or the definition of a function.
-func (r commands) simple() {
-	first, named, declares := r.at, false, false
+func (r *reader) simple() {
+	first := r.at
+	named := false    // its name was read
+	declares := false // assignments may follow its name
 	for r.blanks(); r.more(); r.blanks() {
 		if r.redirect() {
 			continue
@@ -28,25 +30,19 @@ func (r commands) simple() {
 				return
 			}
 			named = true
-			declares = r.name()
+			r.mark(r.at, Name)
+			start := r.at
+			r.argument()
+			switch r.text[start:r.at] {
+			case "declare", "typeset", "local", "export", "readonly":
+				declares = true
+			}
 		}
 	}
 }
 
-// name reads the name of a command, and reports whether assignments may follow it.
-func (r commands) name() (declares bool) {
-	r.mark(r.at, Name)
-	start := r.at
-	r.argument()
-	switch r.text[start:r.at] {
-	case "declare", "typeset", "local", "export", "readonly":
-		return true
-	}
-	return false
-}
-
 // defines reports whether a plain word is next, and a ( behind it.
-func (r commands) defines() bool {
+func (r *reader) defines() bool {
 	n := 0
 	for kinds[r.peek(n)] == plain && r.at+n < r.end {
 		n++
@@ -58,13 +54,13 @@ func (r commands) defines() bool {
 }
 
 // redirects reads those behind a compound command.
-func (r commands) redirects() {
+func (r *reader) redirects() {
 	for r.blanks(); r.more() && r.redirect(); r.blanks() {
 	}
 }
 
 // redirect reads a redirection, if one is next.
-func (r commands) redirect() bool {
+func (r *reader) redirect() bool {
 	n := 0
 	for c := r.peek(n); c >= '0' && c <= '9'; c = r.peek(n) {
 		n++
@@ -89,12 +85,14 @@ func (r commands) redirect() bool {
 	if r.joined() {
 		r.unjoined()
 	}
-	if r.blanks(); op == "<<" || op == "<<-" {
+	r.blanks()
+	if op == "<<" || op == "<<-" {
 		r.waits(at, op == "<<-")
 		return true
 	}
 	from := r.at
-	if r.argument(); (op == ">&" || op == "<&") && closes(r.text[from:r.at]) {
+	r.argument()
+	if (op == ">&" || op == "<&") && closes(r.text[from:r.at]) {
 		r.doubt("bash ends this redirection at the -, and another word follows")
 	}
 	return true
@@ -120,7 +118,7 @@ func redirection(text string) int {
 }
 
 // assigns reports whether the word that is next begins like an assignment: a=, a+=, a[1]=.
-func (r commands) assigns() bool {
+func (r *reader) assigns() bool {
 	n := identifier(r.text[r.at:r.end])
 	if n == 0 {
 		return false
@@ -135,7 +133,7 @@ func (r commands) assigns() bool {
 }
 
 // subscript returns how long the subscript n bytes on is.
-func (r commands) subscript(n int) int {
+func (r *reader) subscript(n int) int {
 	for i := n + 1; ; i++ {
 		switch c := r.peek(i); {
 		case c == ']':
@@ -148,7 +146,7 @@ func (r commands) subscript(n int) int {
 }
 
 // assignment reads one that assigns has seen.
-func (r commands) assignment() {
+func (r *reader) assignment() {
 	start := r.at
 	r.mark(start, Word)
 	r.at += strings.IndexByte(r.text[start:r.end], '=') + 1
@@ -158,7 +156,7 @@ func (r commands) assignment() {
 	case r.joined():
 		r.doubt("a joined line continues an assignment")
 	default:
-		words(r).word()
+		r.word()
 	}
 	if c := r.peek(0); c == '(' || c != 0 && kinds[c] != blank && kinds[c] != operator {
 		r.doubt("an assignment goes on where none can")
@@ -171,7 +169,7 @@ func (r commands) assignment() {
 }
 
 // array reads the words of (…) in an assignment.
-func (r commands) array() {
+func (r *reader) array() {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
@@ -185,7 +183,7 @@ func (r commands) array() {
 		}
 		r.element()
 	}
-	words(r).unbroken(start)
+	r.unbroken(start)
 	if r.peek(0) != ')' {
 		r.doubt("an array is not closed")
 		return
@@ -194,7 +192,7 @@ func (r commands) array() {
 }
 
 // element reads one of an array: x, [1]=x.
-func (r commands) element() {
+func (r *reader) element() {
 	if r.text[r.at] != '[' {
 		r.argument()
 		return
@@ -207,6 +205,6 @@ func (r commands) element() {
 	}
 	r.mark(start, Word)
 	r.at += n + 1
-	words(r).word()
+	r.word()
 	r.mark(r.at, End)
 }

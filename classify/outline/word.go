@@ -2,11 +2,31 @@ package outline
 
 import "strings"
 
-// words reads words: quotations, and expansions in them.
-type words struct{ *reader }
+// argument reads one word.
+func (r *reader) argument() {
+	r.at = min(r.at, r.end) // a construct cut off by the end of the text may have been skipped as a whole
+	start := r.at
+	r.mark(start, Word)
+	r.word()
+	r.at = min(r.at, r.end)
+	end := r.at
+	for end-2 > start && r.text[end-2:end] == "\\\n" {
+		end -= 2
+	}
+	if end == start {
+		r.doubt("a word is missing")
+	}
+	if c := r.peek(0); (c == '<' || c == '>') && r.text[start] == '{' && r.text[end-1] == '}' {
+		r.doubt("a redirection may choose its descriptor")
+	}
+	if c := r.peek(0); c == '(' {
+		r.doubt("a parenthesis is not expected here")
+	}
+	r.mark(end, End)
+}
 
 // word reads to the end of a word.
-func (r words) word() {
+func (r *reader) word() {
 	for r.more() {
 		c := r.text[r.at]
 		switch kinds[c] {
@@ -31,7 +51,7 @@ func (r words) word() {
 }
 
 // unquoted reads a construct that begins with a special byte outside quotes.
-func (r words) unquoted(c byte) {
+func (r *reader) unquoted(c byte) {
 	switch c {
 	case '\\':
 		if r.at+1 >= r.end {
@@ -53,7 +73,7 @@ func (r words) unquoted(c byte) {
 }
 
 // single reads to the closing quote behind ' and behind $'.
-func (r words) single(escapes bool) {
+func (r *reader) single(escapes bool) {
 	start := r.at
 	for r.at < r.end && r.text[r.at] != '\'' {
 		if escapes && r.text[r.at] == '\\' {
@@ -71,7 +91,7 @@ func (r words) single(escapes bool) {
 }
 
 // double reads to the closing quote behind ". In an expansion which is itself in quotes, single quotes are in doubt.
-func (r words) double(expanded bool) {
+func (r *reader) double(expanded bool) {
 	start := r.at
 	for r.more() && r.text[r.at] != '"' {
 		c := r.text[r.at]
@@ -89,7 +109,7 @@ func (r words) double(expanded bool) {
 }
 
 // quoted reads one byte between double quotes or in a here-document, with the construct that it begins.
-func (r words) quoted(c byte) {
+func (r *reader) quoted(c byte) {
 	switch c {
 	case '\\':
 		r.at = min(r.at+2, r.end)
@@ -103,14 +123,14 @@ func (r words) quoted(c byte) {
 }
 
 // unbroken doubts a newline since a place where here-documents wait for the end of the line.
-func (r words) unbroken(start int) {
-	if (len(r.waiting) > 0 || r.outside) && strings.IndexByte(r.text[start:min(r.at, r.end)], '\n') >= 0 {
+func (r *reader) unbroken(start int) {
+	if (len(r.waiting) > 0 || r.around.documentsWait) && strings.IndexByte(r.text[start:min(r.at, r.end)], '\n') >= 0 {
 		r.doubt("a here-document waits for the end of a line that is quoted")
 	}
 }
 
 // dollar reads $ and the expansion that it begins.
-func (r words) dollar(quoted bool) {
+func (r *reader) dollar(quoted bool) {
 	switch next := r.peek(1); {
 	case next == '(' && r.peek(2) == '(':
 		r.take(3, Open)
@@ -142,7 +162,7 @@ func (r words) dollar(quoted bool) {
 }
 
 // ending reports whether there are but backslashes from n bytes on to the end of the line.
-func (r words) ending(n int) bool {
+func (r *reader) ending(n int) bool {
 	for r.peek(n) == '\\' {
 		n++
 	}
@@ -150,35 +170,40 @@ func (r words) ending(n int) bool {
 }
 
 // substituted reads commands to the ) that closes a substitution.
-func (r words) substituted() {
+func (r *reader) substituted() {
 	r.nested(func() {
-		commands(r).list()
+		r.list()
 		if r.peek(0) != ')' {
 			r.doubt("a substitution is not closed")
 		}
 	})
-	if r.Doubt == "" {
+	if r.outline.Doubt == "" {
 		r.take(1, Close)
 	}
 }
 
 // nested reads commands inside a word.
-func (r words) nested(body func()) {
+func (r *reader) nested(body func()) {
 	defer func() { r.depth-- }()
 	if !r.deeper() {
 		return
 	}
-	waits, outer := r.waiting, r.nesting
-	r.waiting, r.nesting = nil, outer.substitution(len(waits) > 0)
+	waits, outer := r.waiting, r.around
+	r.waiting = nil
+	r.around = nesting{
+		substitutions: outer.substitutions + 1,
+		inExpression:  outer.inExpression || outer.expressions > 0,
+		documentsWait: outer.documentsWait || len(waits) > 0,
+	}
 	body()
 	if len(r.waiting) > 0 {
 		r.doubt("a here-document has no body")
 	}
-	r.waiting, r.nesting = waits, outer
+	r.waiting, r.around = waits, outer
 }
 
 // backquotes reads `…`. Backslashes there mean something else, and a comment may hide the closing one.
-func (r words) backquotes(quoted bool) {
+func (r *reader) backquotes(quoted bool) {
 	r.take(1, Open)
 	n := strings.IndexByte(r.text[r.at:r.end], '`')
 	if n < 0 {
@@ -193,12 +218,13 @@ func (r words) backquotes(quoted bool) {
 	end := r.end
 	r.end = r.at + n
 	r.nested(func() {
-		commands(r).list()
+		r.list()
 		if r.at < r.end {
 			r.doubt("a command ends where none can")
 		}
 	})
-	if r.end = end; r.Doubt == "" {
+	r.end = end
+	if r.outline.Doubt == "" {
 		r.take(1, Close)
 	}
 }
@@ -211,27 +237,4 @@ func commented(text string) bool {
 		}
 	}
 	return false
-}
-
-// argument reads one word.
-func (r commands) argument() {
-	r.at = min(r.at, r.end) // a construct cut off by the end of the text may have been skipped as a whole
-	start := r.at
-	r.mark(start, Word)
-	words(r).word()
-	r.at = min(r.at, r.end)
-	end := r.at
-	for end-2 > start && r.text[end-2:end] == "\\\n" {
-		end -= 2
-	}
-	if end == start {
-		r.doubt("a word is missing")
-	}
-	if c := r.peek(0); (c == '<' || c == '>') && r.text[start] == '{' && r.text[end-1] == '}' {
-		r.doubt("a redirection may choose its descriptor")
-	}
-	if c := r.peek(0); c == '(' {
-		r.doubt("a parenthesis is not expected here")
-	}
-	r.mark(end, End)
 }
