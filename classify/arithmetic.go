@@ -8,35 +8,32 @@ import (
 	"toolhost/classify/program"
 )
 
-// calculator analyses expressions.
-type calculator struct{ expander }
-
 // arithmetic analyses an expression. Bash evaluates the value of every variable that it names as an expression again,
 // which may run commands in a subscript: only numbers, and variables that surely hold one, are understood.
-func (w calculator) arithmetic(x syntax.ArithmExpr) {
+func (w *walk) arithmetic(x syntax.ArithmExpr) {
 	if x != nil {
 		w.arith(x)
 	}
 }
 
-func (w calculator) arithmCmd(x *syntax.ArithmCmd) {
+func (w *walk) arithmCmd(x *syntax.ArithmCmd) {
 	if x.Unsigned {
 		w.unknown("this construct is not one of bash")
 	}
 	w.arithmetic(x.X)
 }
 
-func (w calculator) letClause(x *syntax.LetClause) {
+func (w *walk) letClause(x *syntax.LetClause) {
 	for _, e := range x.Exprs {
 		if word, ok := e.(*syntax.Word); ok { // a quoted one may be any expression
-			codeFinder{&w.shell}.setsByExpression(w.quietly(word))
+			w.setsByExpression(w.quietly(word))
 		}
 		w.arithmetic(e)
 	}
 }
 
 // arith analyses one level of an expression.
-func (w calculator) arith(x syntax.ArithmExpr) {
+func (w *walk) arith(x syntax.ArithmExpr) {
 	defer w.leave()
 	if !w.enter(x.Pos()) {
 		return
@@ -60,7 +57,7 @@ func (w calculator) arith(x syntax.ArithmExpr) {
 	}
 }
 
-func (w calculator) binaryArith(x *syntax.BinaryArithm) {
+func (w *walk) binaryArith(x *syntax.BinaryArithm) {
 	switch x.Op {
 	case syntax.AndArit, syntax.OrArit, syntax.TernQuest, syntax.TernColon, syntax.Add, syntax.Sub, syntax.Mul, syntax.Quo, syntax.Rem,
 		syntax.Pow, syntax.Eql, syntax.Gtr, syntax.Lss, syntax.Neq, syntax.Leq, syntax.Geq, syntax.And, syntax.Or, syntax.Xor, syntax.Shr,
@@ -81,14 +78,14 @@ func (w calculator) binaryArith(x *syntax.BinaryArithm) {
 }
 
 // startsAt handles the one expression whose assignment cannot fail: a variable that gets a literal number, alone.
-func (w calculator) startsAt(e syntax.ArithmExpr) bool {
+func (w *walk) startsAt(e syntax.ArithmExpr) bool {
 	x, ok := e.(*syntax.BinaryArithm)
 	if !ok || x.Op != syntax.Assgn {
 		return false
 	}
 	target, ok := x.X.(*syntax.Word)
 	if ok {
-		codeFinder{&w.shell}.setsUnseen(target.Lit())
+		w.setsUnseen(target.Lit())
 	}
 	if !ok || !plainName(target.Lit()) || !soundNumber(x.Y) || !w.assignable(target.Lit()) {
 		return false
@@ -108,15 +105,15 @@ func soundNumber(e syntax.ArithmExpr) bool {
 }
 
 // assignNumber takes note that an expression gives a number to a variable.
-func (w calculator) assignNumber(target syntax.ArithmExpr) {
+func (w *walk) assignNumber(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || !plainName(word.Lit()) {
-		codeFinder{&w.shell}.setsTarget(target)
+		w.setsTarget(target)
 		w.unknown("this assignment is not understood")
 		return
 	}
 	name := word.Lit()
-	codeFinder{&w.shell}.setsUnseen(name)
+	w.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}
@@ -125,7 +122,7 @@ func (w calculator) assignNumber(target syntax.ArithmExpr) {
 }
 
 // numericWord reports whether a word in arithmetic is a number and nothing else.
-func (w calculator) numericWord(word *syntax.Word) bool {
+func (w *walk) numericWord(word *syntax.Word) bool {
 	if len(word.Parts) == 1 {
 		if q, ok := word.Parts[0].(*syntax.DblQuoted); ok && !q.Dollar && len(q.Parts) == 1 {
 			return w.numericPart(q.Parts[0])
@@ -136,7 +133,7 @@ func (w calculator) numericWord(word *syntax.Word) bool {
 	return false
 }
 
-func (w calculator) numericPart(part syntax.WordPart) bool {
+func (w *walk) numericPart(part syntax.WordPart) bool {
 	if lit, ok := part.(*syntax.Lit); ok {
 		return literalInteger(lit.Value) || plainName(lit.Value) && w.variable(lit.Value).integer()
 	}

@@ -10,11 +10,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// assigner analyses commands that give variables a value or an attribute.
-type assigner struct{ expander }
-
 // assignments analyses x=1 y=2 without a command. If one of the values may fail to expand, none of them is sure.
-func (w assigner) assignments(list []*syntax.Assign) {
+func (w *walk) assignments(list []*syntax.Assign) {
 	sure := !slices.ContainsFunc(list, mayFail)
 	for _, a := range list {
 		w.assign(a, sure && !a.Append)
@@ -38,7 +35,7 @@ func mayFail(a *syntax.Assign) bool {
 
 // assign analyses one assignment. One that is not sure to happen leaves it open which of two values the variable holds:
 // a declaration may be refused, an expression may fail, and a shell in a shell may not know the form.
-func (w assigner) assign(a *syntax.Assign, sure bool) {
+func (w *walk) assign(a *syntax.Assign, sure bool) {
 	defer w.leave()
 	if !w.enter(a.Pos()) {
 		return
@@ -53,12 +50,12 @@ func (w assigner) assign(a *syntax.Assign, sure bool) {
 	}
 	v := w.assigned(a)
 	if a.Index != nil || a.Array != nil {
-		codeFinder{&w.shell}.setsUnseen(name)
+		w.setsUnseen(name)
 	}
 	if inherited[name] && v.kind != static {
-		codeFinder{&w.shell}.givenVariable(name, program.Word{})
+		w.givenVariable(name, program.Word{})
 	} else if inherited[name] {
-		codeFinder{&w.shell}.givenVariable(name, program.Lit(v.text))
+		w.givenVariable(name, program.Lit(v.text))
 	}
 	if v.kind == static && a.Index == nil && program.HarmlessEnvironment(name, program.Lit(v.text)) {
 		return
@@ -77,7 +74,7 @@ func (w assigner) assign(a *syntax.Assign, sure bool) {
 }
 
 // assigned returns the value that an assignment sets.
-func (w assigner) assigned(a *syntax.Assign) value {
+func (w *walk) assigned(a *syntax.Assign) value {
 	if a.Array != nil {
 		w.array(a.Array)
 		return value{}
@@ -113,7 +110,7 @@ func laterTilde(word *syntax.Word) bool {
 	return false
 }
 
-func (w assigner) array(x *syntax.ArrayExpr) {
+func (w *walk) array(x *syntax.ArrayExpr) {
 	for _, e := range x.Elems {
 		if e.Index != nil && !literalNumber(e.Index) {
 			w.unknown("a subscript that is no number may run what it holds")
@@ -126,7 +123,7 @@ func (w assigner) array(x *syntax.ArrayExpr) {
 
 // environment analyses the assignments before a command, which end with it. It returns why nothing is proved of the command then, if so, and
 // the variables. Of a command without words the shell keeps them.
-func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt string, variables []agenttool.Variable) {
+func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt string, variables []agenttool.Variable) {
 	for _, a := range list {
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
 			w.text(a.Value)
@@ -135,7 +132,7 @@ func (w assigner) environment(list []*syntax.Assign, argv []program.Word) (doubt
 			continue
 		}
 		name, v := a.Name.Value, w.single(a.Value)
-		codeFinder{&w.shell}.givenVariable(name, v)
+		w.givenVariable(name, v)
 		if name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read" {
 			continue
 		}

@@ -34,7 +34,7 @@ func runBuiltin(w *walk, _ *program.Args, u *program.Use) {
 func changeDir(w *walk, a *program.Args, _ *program.Use) {
 	w.settle()
 	before := w.scope.dirs
-	if w.scope.dirs = directory(&w.shell, a); a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
+	if w.scope.dirs = directory(w, a); a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
 		w.scope.dirs = w.scope.old
 	}
 	if w.scope.old = before; a.Argv[0].Text != "cd" {
@@ -50,8 +50,8 @@ func changeDir(w *walk, a *program.Args, _ *program.Use) {
 }
 
 // directory returns where cd goes, nil if that is not known.
-func directory(sh *shell, a *program.Args) []string {
-	target := program.Lit(sh.ctx.Home)
+func directory(w *walk, a *program.Args) []string {
+	target := program.Lit(w.ctx.Home)
 	if len(a.Operands) > 0 {
 		target = a.Operands[0]
 	}
@@ -61,7 +61,7 @@ func directory(sh *shell, a *program.Args) []string {
 		a.Has("-P"): // a later .. would lead from where the links led, which no text tells
 		return nil
 	}
-	return sh.relative(target.Text)
+	return w.relative(target.Text)
 }
 
 // loseParams forgets the positional parameters.

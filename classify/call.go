@@ -24,11 +24,11 @@ const (
 // callExpr analyses a simple command as it stands in the text.
 func (w *walk) callExpr(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
-		assigner{expander{w}}.assignments(x.Assigns)
+		w.assignments(x.Assigns)
 		return
 	}
-	argv := expander{w}.fields(x.Args)
-	doubt, variables := assigner{expander{w}}.environment(x.Assigns, argv)
+	argv := w.fields(x.Args)
+	doubt, variables := w.environment(x.Assigns, argv)
 	defer w.doubtWithin(doubt)()
 	defer w.givenWithin(variables)()
 	if len(argv) == 0 {
@@ -61,7 +61,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	}
 	outer := w.begin(argv)
 	defer func() { w.part, w.last = outer, argv }()
-	lister{&w.shell}.require(argv)
+	w.require(argv)
 	w.adviseQuotes(argv)
 	name := argv[0]
 	switch {
@@ -108,8 +108,8 @@ func (w *walk) adviseQuotes(argv []program.Word) {
 }
 
 // wantsQuotes says why a variable without quotes is not known to be one name.
-func (sh *shell) wantsQuotes(word program.Word) string {
-	name := sh.spelled(word)
+func (w *walk) wantsQuotes(word program.Word) string {
+	name := w.spelled(word)
 	return cut.Short("`"+name+"` becomes several words, or any, where a name holds a blank or a star: write `\""+name+"\"`", maxReason)
 }
 
@@ -121,7 +121,7 @@ func (w *walk) program(argv []program.Word) {
 		w.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
 		w.loose(name.Text, argv, nil, nil)
 		if base, ok := projectProgram(name.Text); ok {
-			codeFinder{&w.shell}.namesCode(base, argv, nil)
+			w.namesCode(base, argv, nil)
 		} else {
 			w.mayRun(name.Text + " is a file of its own, which is not read")
 		}
@@ -132,9 +132,9 @@ func (w *walk) program(argv []program.Word) {
 		w.strange("`"+base+"` is not a program that toolhost knows", name)
 		w.loose(base, argv, nil, nil)
 		if harmlessBuiltins[base] {
-			codeFinder{&w.shell}.setsByBuiltin(base, argv[1:])
+			w.setsByBuiltin(base, argv[1:])
 		} else {
-			codeFinder{&w.shell}.namesCode(base, argv, nil)
+			w.namesCode(base, argv, nil)
 		}
 		return
 	}
@@ -145,24 +145,24 @@ func (w *walk) program(argv []program.Word) {
 		argv = slices.Clone(argv)
 		argv[0].Text = base
 	}
-	argv = here(&w.shell, base, argv)
+	argv = here(w, base, argv)
 	defer w.parsing.Free(w.parsing.Mark())
 	args, use := w.parse(spec, argv)
 	if w.disk != nil {
 		switch base {
 		case "xargs":
-			lister{&w.shell}.fed(args, use)
+			w.fed(args, use)
 		case "fd", "fdfind":
-			lister{&w.shell}.fedByFd(argv, use)
+			w.fedByFd(argv, use)
 		}
-		use = lister{&w.shell}.settled(argv, use)
-		lister{&w.shell}.leavesLines(argv, use)
-		lister{&w.shell}.prints(argv, args, use)
+		use = w.settled(argv, use)
+		w.leavesLines(argv, use)
+		w.prints(argv, args, use)
 	}
 	if base == "git" {
-		effects{&w.shell}.runsGit(argv[0], use)
+		w.runsGit(argv[0], use)
 	}
-	codeFinder{&w.shell}.namesCode(base, argv, use)
+	w.namesCode(base, argv, use)
 	w.means(base, argv)
 	w.loose(base, argv, args, use)
 	w.use(argv, use)
@@ -253,9 +253,9 @@ func touched(word program.Word, u *program.Use) bool {
 }
 
 // here replaces git -C DIR by git -C . if DIR is spelled exactly as the start directory and the shell is still there.
-func here(sh *shell, base string, argv []program.Word) []program.Word {
-	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || sh.scope.moved() || sh.scope.start == "" ||
-		strings.TrimRight(argv[2].Text, "/") != sh.scope.start {
+func here(w *walk, base string, argv []program.Word) []program.Word {
+	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || w.scope.moved() || w.scope.start == "" ||
+		strings.TrimRight(argv[2].Text, "/") != w.scope.start {
 		return argv
 	}
 	argv = slices.Clone(argv)
@@ -265,7 +265,7 @@ func here(sh *shell, base string, argv []program.Word) []program.Word {
 
 // use records what one run of a program does, and analyses what it runs.
 func (w *walk) use(argv []program.Word, u *program.Use) {
-	effects{&w.shell}.done(argv, u)
+	w.done(argv, u)
 	w.passes(u)
 	if len(u.Runs) > 0 {
 		w.started(argv[0].Text, u)
@@ -276,11 +276,11 @@ func (w *walk) use(argv []program.Word, u *program.Use) {
 func (w *walk) builtin(b *builtin, argv []program.Word) {
 	defer w.parsing.Free(w.parsing.Mark())
 	args, use := w.parse(&b.spec, argv)
-	lister{&w.shell}.leavesLines(argv, use)
+	w.leavesLines(argv, use)
 	if b.then != nil {
 		b.then(w, args, use)
 	}
-	codeFinder{&w.shell}.builtinMayRun(argv)
+	w.builtinMayRun(argv)
 	w.use(argv, use)
 	if !use.Understood {
 		w.doubt("what "+argv[0].Text+" did to the shell is not understood", true)

@@ -38,7 +38,7 @@ func (w *walk) command(s *syntax.Stmt) {
 	outer := w.reading
 	w.limit(s.Cmd)
 	for _, r := range s.Redirs {
-		redirector{expander{w}}.redirect(r)
+		w.redirect(r)
 	}
 	w.lists = nil
 	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
@@ -61,21 +61,21 @@ func (w *walk) command(s *syntax.Stmt) {
 	case *syntax.IfClause:
 		w.ifClause(x)
 	case *syntax.WhileClause:
-		looper{expander{w}}.while(x)
+		w.while(x)
 	case *syntax.ForClause:
-		looper{expander{w}}.forClause(x)
+		w.forClause(x)
 	case *syntax.CaseClause:
 		w.caseClause(x)
 	case *syntax.FuncDecl:
 		w.funcDecl(x)
 	case *syntax.ArithmCmd:
-		calculator{expander{w}}.arithmCmd(x)
+		w.arithmCmd(x)
 	case *syntax.TestClause:
-		tester{expander{w}}.testClause(x)
+		w.testClause(x)
 	case *syntax.DeclClause:
-		assigner{expander{w}}.declClause(x)
+		w.declClause(x)
 	case *syntax.LetClause:
-		calculator{expander{w}}.letClause(x)
+		w.letClause(x)
 	case *syntax.TimeClause:
 		if w.scope.plain {
 			w.unknown("in some shells time is a program, which runs programs alone")
@@ -196,13 +196,13 @@ func (w *walk) ifClause(x *syntax.IfClause) {
 }
 
 func (w *walk) caseClause(x *syntax.CaseClause) {
-	expander{w}.text(x.Word)
+	w.text(x.Word)
 	before := w.scope
 	after := before.clone()
 	for _, item := range x.Items {
 		w.scope = before.clone()
 		for _, p := range item.Patterns {
-			expander{w}.pattern(p)
+			w.pattern(p)
 		}
 		if item.Op != syntax.Break {
 			w.unknown("a case that goes on in the next is not understood")

@@ -8,13 +8,10 @@ import (
 	"toolhost/classify/program"
 )
 
-// tester analyses the operands of [[ … ]].
-type tester struct{ expander }
-
 // testClause analyses [[ … ]].
-func (w tester) testClause(x *syntax.TestClause) { w.test(x.X) }
+func (w *walk) testClause(x *syntax.TestClause) { w.test(x.X) }
 
-func (w tester) test(x syntax.TestExpr) {
+func (w *walk) test(x syntax.TestExpr) {
 	if x == nil {
 		return
 	}
@@ -36,7 +33,7 @@ func (w tester) test(x syntax.TestExpr) {
 	}
 }
 
-func (w tester) unaryTest(x *syntax.UnaryTest) {
+func (w *walk) unaryTest(x *syntax.UnaryTest) {
 	operand, isWord := x.X.(*syntax.Word)
 	switch x.Op {
 	case syntax.TsNot, syntax.TsParen:
@@ -60,7 +57,7 @@ func (w tester) unaryTest(x *syntax.UnaryTest) {
 	}
 }
 
-func (w tester) binaryTest(x *syntax.BinaryTest) {
+func (w *walk) binaryTest(x *syntax.BinaryTest) {
 	switch x.Op {
 	case syntax.AndTest, syntax.OrTest:
 		w.test(x.X)
@@ -87,15 +84,15 @@ func (w tester) binaryTest(x *syntax.BinaryTest) {
 }
 
 // compared looks at a side of -eq and its like, which [[ evaluates as arithmetic.
-func (w tester) compared(x syntax.TestExpr) {
+func (w *walk) compared(x syntax.TestExpr) {
 	word, ok := x.(*syntax.Word)
-	if !ok || !calculator(w).numericWord(word) && !isInteger(word.Lit()) {
+	if !ok || !w.numericWord(word) && !isInteger(word.Lit()) {
 		w.unknown("a word that is no number may run code beside -eq")
 	}
 }
 
 // matched looks at a pattern of [[, where extended globs are always on.
-func (w tester) matched(word *syntax.Word) {
+func (w *walk) matched(word *syntax.Word) {
 	f := field{plain: true}
 	for i, part := range word.Parts {
 		switch x := part.(type) {

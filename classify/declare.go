@@ -10,7 +10,7 @@ import (
 
 // declClause analyses declare, local, export and their like as far as they print, or set variables without attributes
 // that change what an assignment means.
-func (w assigner) declClause(x *syntax.DeclClause) {
+func (w *walk) declClause(x *syntax.DeclClause) {
 	outer := w.begin(w.declared(x))
 	defer func() { w.part = outer }()
 	if w.scope.void != "" {
@@ -75,7 +75,7 @@ func declareOption(variant, option string) bool {
 	return false
 }
 
-func (w assigner) declareName(variant string, a *syntax.Assign, prints bool) {
+func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 	name := a.Name.Value
 	if a.Naked && a.Index == nil && prints {
 		return
@@ -105,7 +105,7 @@ func (w assigner) declareName(variant string, a *syntax.Assign, prints bool) {
 
 // mayBeList reports whether a value may be taken for a list in brackets, which is expanded once more. That needs an array, made by
 // an option of the clause or by an earlier command.
-func (w assigner) mayBeList(value *syntax.Word) bool {
+func (w *walk) mayBeList(value *syntax.Word) bool {
 	if !w.arrays {
 		return false
 	}
@@ -115,7 +115,7 @@ func (w assigner) mayBeList(value *syntax.Word) bool {
 }
 
 // declared returns the words of the clause for the list of parts.
-func (w assigner) declared(x *syntax.DeclClause) []program.Word {
+func (w *walk) declared(x *syntax.DeclClause) []program.Word {
 	at := x.Variant.Pos()
 	list := []program.Word{{Text: x.Variant.Value, Static: true, Line: int(at.Line()), Column: int(at.Col())}}
 	for _, a := range x.Args {
@@ -146,17 +146,17 @@ func literalText(word *syntax.Word) (string, bool) {
 }
 
 // exported judges a variable that export or declare -x gives to all programs.
-func (w assigner) exported(a *syntax.Assign) {
+func (w *walk) exported(a *syntax.Assign) {
 	switch {
 	case a.Index != nil, a.Array != nil, a.Append:
-		codeFinder{&w.shell}.givenVariable(a.Name.Value, program.Word{})
+		w.givenVariable(a.Name.Value, program.Word{})
 		return
 	case a.Naked:
 		v := w.variable(a.Name.Value)
-		codeFinder{&w.shell}.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
+		w.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
 		return
 	}
 	if w.quiet == 0 {
-		codeFinder{&w.shell}.givenVariable(a.Name.Value, w.quietly(a.Value))
+		w.givenVariable(a.Name.Value, w.quietly(a.Value))
 	}
 }

@@ -58,11 +58,11 @@ func anyBegins(words []*syntax.Word, texts []string) bool {
 }
 
 // readsEndless judges the reading of a path: a reader of an endless file must end by itself.
-func (sh *shell) readsEndless(text string, at program.Word) {
-	if sh.reading == endsBytes {
+func (w *walk) readsEndless(text string, at program.Word) {
+	if w.reading == endsBytes {
 		return
 	}
-	dirs := sh.scope.dirs
+	dirs := w.scope.dirs
 	if strings.HasPrefix(text, "/") {
 		dirs = []string{"/"}
 	}
@@ -71,9 +71,9 @@ func (sh *shell) readsEndless(text string, at program.Word) {
 		if dir != "/" {
 			full = path.Join(dir, text)
 		}
-		if lines, ok := endlessDevices[full]; ok && !(lines && sh.reading == endsLines) {
-			sh.note(long)
-			sh.strange(full+" never ends, and nothing here stops reading it", at)
+		if lines, ok := endlessDevices[full]; ok && !(lines && w.reading == endsLines) {
+			w.note(long)
+			w.strange(full+" never ends, and nothing here stops reading it", at)
 		}
 	}
 }

@@ -13,40 +13,40 @@ const maxGit = 64 // places where git runs
 // runsGit records where git runs. The configuration of the repository there may name programs that git runs: only a caller that
 // checks the disk knows that, see Context.Git. A git command that writes stays unknown unless the text shows that it runs in the
 // start directory.
-func (sh effects) runsGit(name program.Word, u *program.Use) {
-	if sh.quiet > 0 || u.Git == nil || u.Git.Verb == "" && u.Understood || u.Git.Verb == "version" {
+func (w *walk) runsGit(name program.Word, u *program.Use) {
+	if w.quiet > 0 || u.Git == nil || u.Git.Verb == "" && u.Understood || u.Git.Verb == "version" {
 		return
 	}
 	switch {
 	case !gitReads(u):
-		if sh.scope.moved() || u.Git.Dir.Text != "" && u.Git.Dir.Text != "." {
-			sh.strange("git would read the configuration of another directory, which may run programs", name)
+		if w.scope.moved() || u.Git.Dir.Text != "" && u.Git.Dir.Text != "." {
+			w.strange("git would read the configuration of another directory, which may run programs", name)
 		}
-	case len(sh.scope.dirs) == 0:
-		sh.strange("git runs in a directory that is not known, and the configuration of its repository can run programs", name)
+	case len(w.scope.dirs) == 0:
+		w.strange("git runs in a directory that is not known, and the configuration of its repository can run programs", name)
 	default:
-		for _, dir := range sh.scope.dirs {
-			sh.gitRun(gitPlace(dir, u.Git, slices.Contains(u.Effects, program.Reaches)), name)
+		for _, dir := range w.scope.dirs {
+			w.gitRun(gitPlace(dir, u.Git, slices.Contains(u.Effects, program.Reaches)), name)
 		}
 	}
 }
 
 // gitRun records one place, with the result of Context.Git for it.
-func (sh effects) gitRun(run agenttool.GitRun, name program.Word) {
-	switch why, settled := sh.ctx.Git[run]; {
+func (w *walk) gitRun(run agenttool.GitRun, name program.Word) {
+	switch why, settled := w.ctx.Git[run]; {
 	case settled && why != "":
-		sh.strange(why, name)
-	case !settled && (run.Dir != sh.scope.start || run.GitDir != "" && run.GitDir != run.Dir+"/.git"):
-		sh.strange("git would use the repository of "+run.Dir+", whose configuration can run programs", name)
+		w.strange(why, name)
+	case !settled && (run.Dir != w.scope.start || run.GitDir != "" && run.GitDir != run.Dir+"/.git"):
+		w.strange("git would use the repository of "+run.Dir+", whose configuration can run programs", name)
 	}
-	if slices.Contains(sh.git, run) {
+	if slices.Contains(w.git, run) {
 		return
 	}
-	if len(sh.git) >= maxGit {
-		sh.strange("git runs in too many places", name)
+	if len(w.git) >= maxGit {
+		w.strange("git runs in too many places", name)
 		return
 	}
-	sh.git = append(sh.git, run)
+	w.git = append(w.git, run)
 }
 
 // gitReads reports whether a use of git is a reader's, as far as its words tell.
@@ -90,22 +90,22 @@ func joined(dir, path string) string {
 }
 
 // gitRemotes records the repositories that git reaches by their names, and reports whether they are all that it reaches.
-func (sh effects) gitRemotes(u *program.Use) bool {
+func (w *walk) gitRemotes(u *program.Use) bool {
 	if len(u.Remotes) == 0 || u.Git == nil || len(u.Hosts) > 0 || u.Has(program.HostsUnknown) || u.Git.GitDir != (program.Word{}) ||
-		!u.Git.Dir.Static || len(sh.scope.dirs) != 1 {
+		!u.Git.Dir.Static || len(w.scope.dirs) != 1 {
 		return false
 	}
-	dir := sh.scope.dirs[0]
+	dir := w.scope.dirs[0]
 	switch to := u.Git.Dir.Text; {
 	case strings.HasPrefix(to, "/"):
 		dir = to
 	case to != "":
 		dir = strings.TrimSuffix(dir, "/") + "/" + to
 	}
-	sh.note(remotes)
+	w.note(remotes)
 	for _, r := range u.Remotes {
-		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); sh.quiet == 0 && !slices.Contains(sh.remotes, found) {
-			sh.remotes = append(sh.remotes, found)
+		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.quiet == 0 && !slices.Contains(w.remotes, found) {
+			w.remotes = append(w.remotes, found)
 		}
 	}
 	return true

@@ -16,21 +16,18 @@ const (
 	shellBreakers = " \t\n*?[]\\"
 )
 
-// lister follows names of files from the command that prints them to the one that takes them.
-type lister struct{ *shell }
-
 // prints notes the names of files that a command prints.
-func (sh lister) prints(argv []program.Word, a *program.Args, u *program.Use) {
-	if sh.disk == nil {
+func (w *walk) prints(argv []program.Word, a *program.Args, u *program.Use) {
+	if w.disk == nil {
 		return
 	}
 	switch l := program.Lists(argv, a, u); {
-	case l.Passes && sh.scope.input != nil && !sh.scope.input.Null:
-		sh.lists = sh.scope.input
-	case len(l.Names) > 0 && len(sh.scope.dirs) == 1:
-		sh.lists = &listing{l, sh.scope.dirs[0]}
-	case namesCommits(argv) && u.Understood && len(u.Writes)+len(u.Runs) == 0 && len(sh.scope.dirs) == 1:
-		sh.lists = &listing{program.Listing{Names: []program.Word{{Token: true}}}, sh.scope.dirs[0]}
+	case l.Passes && w.scope.input != nil && !w.scope.input.Null:
+		w.lists = w.scope.input
+	case len(l.Names) > 0 && len(w.scope.dirs) == 1:
+		w.lists = &listing{l, w.scope.dirs[0]}
+	case namesCommits(argv) && u.Understood && len(u.Writes)+len(u.Runs) == 0 && len(w.scope.dirs) == 1:
+		w.lists = &listing{program.Listing{Names: []program.Word{{Token: true}}}, w.scope.dirs[0]}
 	}
 }
 
@@ -43,9 +40,9 @@ func namesCommits(argv []program.Word) bool {
 }
 
 // fed adds known input names to the command that xargs runs.
-func (sh lister) fed(a *program.Args, u *program.Use) {
-	in := sh.scope.input
-	if in == nil || !sh.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
+func (w *walk) fed(a *program.Args, u *program.Use) {
+	in := w.scope.input
+	if in == nil || !w.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
 		return
 	}
 	placeholder, without := "", xargsBreakers
@@ -77,12 +74,12 @@ func (sh lister) fed(a *program.Args, u *program.Use) {
 		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without, Flat: name.Shape().Flat})
 		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
 	}
-	sh.indexed = sh.indexed || in.Index
+	w.indexed = w.indexed || in.Index
 	u.Runs = runs
 }
 
 // fedByFd adds the names that fd finds to the command that it runs, if they are below the working directory.
-func (sh lister) fedByFd(argv []program.Word, u *program.Use) {
+func (w *walk) fedByFd(argv []program.Word, u *program.Use) {
 	if len(u.Reads) > 0 || !allStatic(argv) || len(u.Runs) != 1 || !u.Runs[0].More || len(u.Runs[0].Argv) == 0 {
 		return
 	}
@@ -119,12 +116,12 @@ func withName(words []program.Word, placeholder string, name program.Word) []pro
 }
 
 // readLine returns the variable that the condition of a loop reads each line into, and its value, if the lines are names of files.
-func (sh lister) readLine(cond []*syntax.Stmt) (string, value) {
-	in, name := sh.scope.input, lineName(cond)
-	if in == nil || in.Null || len(in.Names) != 1 || !sh.scope.at(in.dir) || name == "" {
+func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
+	in, name := w.scope.input, lineName(cond)
+	if in == nil || in.Null || len(in.Names) != 1 || !w.scope.at(in.dir) || name == "" {
 		return "", value{}
 	}
-	sh.indexed = sh.indexed || in.Index
+	w.indexed = w.indexed || in.Index
 	return name, nameValue(in.Names[0], in.dir, " \t\r"+lineBreakers)
 }
 
@@ -177,12 +174,12 @@ func (d *workdir) paramValues(words []program.Word) []value {
 }
 
 // listedWord describes the words that an unquoted substitution expands to, if it prints names of files.
-func (sh lister) listedWord() *program.Word {
-	l := sh.lists
-	if l == nil || l.Null || len(l.Names) != 1 || l.Names[0].Token || !sh.scope.at(l.dir) {
+func (w *walk) listedWord() *program.Word {
+	l := w.lists
+	if l == nil || l.Null || len(l.Names) != 1 || l.Names[0].Token || !w.scope.at(l.dir) {
 		return nil
 	}
-	sh.indexed = sh.indexed || l.Index
+	w.indexed = w.indexed || l.Index
 	word := l.Names[0].Shaped(program.Shape{Pattern: l.Names[0].Shape().Pattern, Without: shellBreakers, Flat: l.Names[0].Shape().Flat})
 	return &word
 }
@@ -191,21 +188,21 @@ func (sh lister) listedWord() *program.Word {
 func (s *workdir) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
 
 // require notes that facts depend on the form of names of files.
-func (sh lister) require(argv []program.Word) {
-	if sh.disk == nil || sh.quiet > 0 {
+func (w *walk) require(argv []program.Word) {
+	if w.disk == nil || w.quiet > 0 {
 		return
 	}
 	for _, word := range argv {
 		if word.Name {
-			sh.note(sh.match(names, word))
+			w.note(w.match(names, word))
 		}
 	}
 }
 
 // leavesLines notes a command in the body of a loop over lines that may read a part of them: the rest of a line may then be any
 // name.
-func (sh lister) leavesLines(argv []program.Word, u *program.Use) {
-	if !sh.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
+func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
+	if !w.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
 		return
 	}
 	switch argv[0].Text {
@@ -213,17 +210,17 @@ func (sh lister) leavesLines(argv []program.Word, u *program.Use) {
 		"break", "continue", "exit", "return", "find", "rg", "grep", "realpath", "readlink":
 		return
 	}
-	sh.hidden("it may read a part of the lines that the loop reads")
+	w.hidden("it may read a part of the lines that the loop reads")
 }
 
 // settled returns the use of a program in a known directory: if the project has no file that could name other code, the program
 // only reads.
-func (sh lister) settled(argv []program.Word, u *program.Use) *program.Use {
-	if sh.disk == nil || len(sh.scope.dirs) != 1 {
+func (w *walk) settled(argv []program.Word, u *program.Use) *program.Use {
+	if w.disk == nil || len(w.scope.dirs) != 1 {
 		return u
 	}
-	dir := sh.scope.dirs[0]
-	if s, ok := program.SettledBy(argv); ok && sh.disk.Absent != nil && sh.disk.Absent(dir, s) {
+	dir := w.scope.dirs[0]
+	if s, ok := program.SettledBy(argv); ok && w.disk.Absent != nil && w.disk.Absent(dir, s) {
 		return &s.Use
 	}
 	return u

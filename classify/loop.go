@@ -8,12 +8,9 @@ import (
 	"toolhost/classify/program"
 )
 
-// looper analyses commands that may run more than once.
-type looper struct{ expander }
-
 // loop analyses head, then body, any number of times. It first runs in silence until the scope at its head no longer changes, then
 // once more with the scope that holds at every turn.
-func (w looper) loop(head, body func()) {
+func (w *walk) loop(head, body func()) {
 	w.quiet++
 	settled := false
 	for turn := 0; !settled && turn < 10 && w.rejected == nil; turn++ {
@@ -35,12 +32,12 @@ func (w looper) loop(head, body func()) {
 	w.scope = join(join(exit, w.scope), w.away)
 }
 
-func (w looper) while(x *syntax.WhileClause) {
+func (w *walk) while(x *syntax.WhileClause) {
 	w.endless(x)
 	if name := lineName(x.Cond); name != "" {
 		w.eachName = append(w.eachName, name)
 	}
-	name, line := lister{&w.shell}.readLine(x.Cond)
+	name, line := w.readLine(x.Cond)
 	if x.Until || name == "" {
 		w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
 		return
@@ -56,7 +53,7 @@ func (w looper) while(x *syntax.WhileClause) {
 }
 
 // endless notes loops whose condition is a constant.
-func (w looper) endless(x *syntax.WhileClause) {
+func (w *walk) endless(x *syntax.WhileClause) {
 	if len(x.Cond) != 1 || x.Cond[0].Negated {
 		return
 	}
@@ -70,7 +67,7 @@ func (w looper) endless(x *syntax.WhileClause) {
 	}
 }
 
-func (w looper) noteEndless(body []*syntax.Stmt) {
+func (w *walk) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
 		w.note(mayRun)
 		return
@@ -96,7 +93,7 @@ func leaves(body []*syntax.Stmt) bool {
 	return found
 }
 
-func (w looper) forClause(x *syntax.ForClause) {
+func (w *walk) forClause(x *syntax.ForClause) {
 	if x.Select {
 		w.note(interactive)
 		w.fact("interactive", "`select` waits for an answer")
@@ -112,25 +109,25 @@ func (w looper) forClause(x *syntax.ForClause) {
 	}
 }
 
-func (w looper) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
-	if !calculator(w).startsAt(l.Init) {
-		calculator(w).arithmetic(l.Init)
+func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
+	if !w.startsAt(l.Init) {
+		w.arithmetic(l.Init)
 	}
 	if l.Cond == nil {
 		w.noteEndless(x.Do)
 	}
-	w.loop(func() { calculator(w).arithmetic(l.Cond) }, func() {
+	w.loop(func() { w.arithmetic(l.Cond) }, func() {
 		w.stmts(x.Do)
 		w.scope = join(w.scope, w.away)
-		calculator(w).arithmetic(l.Post)
+		w.arithmetic(l.Post)
 	})
 }
 
 // each analyses a loop over words: word by word if they or their patterns are known and few, else with one value for all.
-func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
+func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
 	w.eachName = append(w.eachName, name)
-	codeFinder{&w.shell}.setsUnseen(name)
+	w.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}
@@ -154,14 +151,14 @@ func (w looper) each(x *syntax.ForClause, l *syntax.WordIter) {
 }
 
 // turns analyses a loop in which a variable has one value, any number of times.
-func (w looper) turns(name string, v value, body []*syntax.Stmt) {
+func (w *walk) turns(name string, v value, body []*syntax.Stmt) {
 	none := w.scope.clone()
 	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(body) })
 	w.scope = join(none, w.scope)
 }
 
 // unrolled analyses a loop word by word: the names that a pattern matches are one value, which the turns of its own have.
-func (w looper) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
+func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
 	for _, item := range items {
 		w.scope = join(w.scope, w.away)
 		if !item.Static {
@@ -175,7 +172,7 @@ func (w looper) unrolled(name string, items []program.Word, body []*syntax.Stmt)
 }
 
 // matchedBy is one of the names that the pattern of a word matches.
-func (w looper) matchedBy(item program.Word) value {
+func (w *walk) matchedBy(item program.Word) value {
 	v := oneOf([]program.Word{item})
 	if len(w.scope.dirs) == 1 {
 		v.pattern, v.dir, v.named, v.without, v.flat = item.Shape().Pattern, w.scope.dirs[0], item.Name, item.Shape().Without, item.Shape().Flat

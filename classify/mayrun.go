@@ -9,28 +9,25 @@ import (
 	"toolhost/classify/program"
 )
 
-// codeFinder finds commands that a word or a variable names, and that may run besides those in the text.
-type codeFinder struct{ *shell }
-
 // namesCode records what the words of one run of a program name as code, which is not among what it runs.
-func (sh codeFinder) namesCode(base string, argv []program.Word, use *program.Use) {
-	if sh.quiet > 0 {
+func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
+	if w.quiet > 0 {
 		return
 	}
 	if program.SetsVariables(base) {
-		sh.givenVariables(argv)
-		sh.mayRun(ofProgram(base, use.Lost()))
+		w.givenVariables(argv)
+		w.mayRun(ofProgram(base, use.Lost()))
 		return
 	}
 	if use != nil && (use.OnlyReads() || use.NamesCode() == "" && !program.RunsProject(base)) {
 		return
 	}
-	sh.mayRun(sh.codeOf(base, argv, use, 0))
+	w.mayRun(w.codeOf(base, argv, use, 0))
 }
 
 // codeOf says why a program may run code that was not analysed, "" if the analysis covers all the code that its words name. That
 // code goes to the mentions.
-func (sh codeFinder) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
+func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth int) string {
 	n, ok := program.NamesCode(base, argv)
 	switch {
 	case depth > maxInner:
@@ -41,18 +38,18 @@ func (sh codeFinder) codeOf(base string, argv []program.Word, use *program.Use, 
 		return ofProgram(base, use.NamesCode())
 	}
 	for _, value := range n.Maybe {
-		sh.mentions = append(sh.mentions, []string{value.Text, agenttool.Unread})
+		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
 	}
 	for _, script := range n.Scripts {
-		sh.mentions = append(sh.mentions, spelledWords(script))
+		w.mentions = append(w.mentions, spelledWords(script))
 	}
-	if n.Why == "" && sh.elsewhere() {
+	if n.Why == "" && w.elsewhere() {
 		return base + " runs code of a directory outside the one in which the command line starts"
 	}
 	why := n.Why
 	for _, inner := range n.Commands {
-		sh.mentions = append(sh.mentions, spelledWords(inner))
-		if reason := sh.codeOfCommand(inner, depth+1); why == "" {
+		w.mentions = append(w.mentions, spelledWords(inner))
+		if reason := w.codeOfCommand(inner, depth+1); why == "" {
 			why = reason
 		}
 	}
@@ -70,7 +67,7 @@ func ofProgram(base, reason string) string {
 const maxInner = 8
 
 // codeOfCommand says why a command that a program runs may run what is not read.
-func (sh codeFinder) codeOfCommand(argv []program.Word, depth int) string {
+func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
 	name := argv[0]
 	base, ok := trustedName(name.Text)
 	if !ok {
@@ -81,13 +78,13 @@ func (sh codeFinder) codeOfCommand(argv []program.Word, depth int) string {
 	}
 	spec := program.Lookup(base)
 	if spec == nil {
-		return sh.codeOf(base, argv, nil, depth)
+		return w.codeOf(base, argv, nil, depth)
 	}
 	_, use := program.Parse(spec, argv)
 	if program.SetsVariables(base) {
-		sh.givenVariables(argv)
+		w.givenVariables(argv)
 	} else if !use.OnlyReads() && (use.NamesCode() != "" || program.RunsProject(base)) {
-		if why := sh.codeOf(base, argv, use, depth); why != "" {
+		if why := w.codeOf(base, argv, use, depth); why != "" {
 			return why
 		}
 	}
@@ -96,8 +93,8 @@ func (sh codeFinder) codeOfCommand(argv []program.Word, depth int) string {
 		case c.Shell != nil:
 			return base + " runs text in a shell"
 		case len(c.Argv) > 0:
-			sh.mentions = append(sh.mentions, spelledWords(c.Argv))
-			if why := sh.codeOfCommand(c.Argv, depth+1); why != "" {
+			w.mentions = append(w.mentions, spelledWords(c.Argv))
+			if why := w.codeOfCommand(c.Argv, depth+1); why != "" {
 				return why
 			}
 		}
@@ -120,22 +117,22 @@ func projectProgram(name string) (string, bool) {
 }
 
 // elsewhere reports whether a command may start outside the start directory.
-func (sh codeFinder) elsewhere() bool {
-	if !sh.scope.moved() {
+func (w *walk) elsewhere() bool {
+	if !w.scope.moved() {
 		return false
 	}
-	return len(sh.scope.dirs) == 0 || slices.ContainsFunc(sh.scope.dirs, func(dir string) bool {
-		return sh.ctx.Dir == "" || !agenttool.Within(sh.ctx.Dir, dir)
+	return len(w.scope.dirs) == 0 || slices.ContainsFunc(w.scope.dirs, func(dir string) bool {
+		return w.ctx.Dir == "" || !agenttool.Within(w.ctx.Dir, dir)
 	})
 }
 
 // givenVariables judges the variables among the words of a wrapper.
-func (sh codeFinder) givenVariables(argv []program.Word) {
+func (w *walk) givenVariables(argv []program.Word) {
 	for _, word := range argv[1:] {
 		switch name, value, ok := strings.Cut(word.Text, "="); {
 		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
 			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") && strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
-			sh.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
+			w.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
 			return
 		case strings.HasPrefix(word.Text, "-"):
 		case !ok && word.Text == "":
@@ -143,56 +140,56 @@ func (sh codeFinder) givenVariables(argv []program.Word) {
 			return
 		default:
 			word.Text = value
-			sh.givenVariable(name, word)
+			w.givenVariable(name, word)
 		}
 	}
 }
 
 // givenVariable records that programs run with a variable set.
-func (sh codeFinder) givenVariable(name string, value program.Word) {
-	if sh.quiet > 0 || program.HarmlessEnvironment(name, value) {
+func (w *walk) givenVariable(name string, value program.Word) {
+	if w.quiet > 0 || program.HarmlessEnvironment(name, value) {
 		return
 	}
-	sh.mayRun(program.VariableNamesCode(name, value))
+	w.mayRun(program.VariableNamesCode(name, value))
 	if value.Static && value.Text != "" {
-		sh.mentions = append(sh.mentions, []string{value.Text, agenttool.Unread})
+		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
 	}
 }
 
 // builtinMayRun judges the builtins that run text, files or other programs.
-func (sh codeFinder) builtinMayRun(argv []program.Word) {
+func (w *walk) builtinMayRun(argv []program.Word) {
 	words := argv[1:]
-	if sh.quiet > 0 || len(words) == 0 {
+	if w.quiet > 0 || len(words) == 0 {
 		return
 	}
-	sh.setsByBuiltin(argv[0].Text, words)
+	w.setsByBuiltin(argv[0].Text, words)
 	switch name := argv[0].Text; name {
 	case "eval":
 		texts := make([]string, len(words))
 		for i, word := range words {
 			if texts[i] = word.Text; !word.Static {
-				sh.mayRun("eval runs text that is not known")
+				w.mayRun("eval runs text that is not known")
 				return
 			}
 		}
-		sh.textMayRun(strings.Join(texts, " "))
+		w.textMayRun(strings.Join(texts, " "))
 	case "trap":
 		if !words[0].Static {
-			sh.mayRun("trap runs text that is not known")
+			w.mayRun("trap runs text that is not known")
 		} else if len(words) > 1 && words[0].Text != "-" && words[0].Text != "-p" && words[0].Text != "-l" {
-			sh.textMayRun(words[0].Text)
+			w.textMayRun(words[0].Text)
 		}
 	case "source", ".":
 		if base, ok := projectProgram(words[0].Text); !words[0].Static || !ok || base != "activate" {
-			sh.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
+			w.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
 		}
 	case "alias", "enable", "hash", "mapfile", "readarray":
 		if slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static || definesCommand(name, word.Text) }) {
-			sh.mayRun(name + " says what a name runs")
+			w.mayRun(name + " says what a name runs")
 		}
 	case "set":
 		if slices.ContainsFunc(words, exportsAll) {
-			sh.mayRun("set -a and -k give every variable to programs")
+			w.mayRun("set -a and -k give every variable to programs")
 		}
 	}
 }
@@ -222,21 +219,21 @@ func exportsAll(word program.Word) bool {
 }
 
 // textMayRun judges text that this shell runs later, or as a part of the line.
-func (sh codeFinder) textMayRun(text string) {
+func (w *walk) textMayRun(text string) {
 	tree := parseResult{failed: true}
-	if _, ok := unfit(text); ok && sh.texts < maxInner {
+	if _, ok := unfit(text); ok && w.texts < maxInner {
 		tree = parse(text)
 	}
 	if tree.failed {
-		sh.mayRun("it runs text that cannot be parsed")
+		w.mayRun("it runs text that cannot be parsed")
 		return
 	}
-	inner := newWalk(sh.ctx)
+	inner := newWalk(w.ctx)
 	defer inner.free()
-	inner.texts = sh.texts + 1
+	inner.texts = w.texts + 1
 	inner.strict(tree.stmts)
-	sh.mayRun(inner.allMayRun())
-	sh.mentions = append(sh.mentions, inner.mentions...)
+	w.mayRun(inner.allMayRun())
+	w.mentions = append(w.mentions, inner.mentions...)
 }
 
 // harmlessBuiltins are those without a description that run nothing.

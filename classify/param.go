@@ -22,7 +22,7 @@ func plainParam(x *syntax.ParamExp) bool {
 }
 
 // param expands a parameter. Expansions that may run code in the value of a variable are not understood.
-func (w expander) param(f *field, x *syntax.ParamExp, quoted bool) {
+func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 	f.numeric = false
 	if simpleParam(x) {
 		w.parameter(f, x.Param.Value, quoted)
@@ -30,7 +30,7 @@ func (w expander) param(f *field, x *syntax.ParamExp, quoted bool) {
 	}
 	many := !quoted
 	if x.Param != nil && x.Exp != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
-		codeFinder{&w.shell}.setsUnseen(x.Param.Value)
+		w.setsUnseen(x.Param.Value)
 	}
 	switch {
 	case !plainParam(x):
@@ -61,7 +61,7 @@ func (w expander) param(f *field, x *syntax.ParamExp, quoted bool) {
 }
 
 // parameter expands $name.
-func (w expander) parameter(f *field, name string, quoted bool) {
+func (w *walk) parameter(f *field, name string, quoted bool) {
 	if name == "@" || name == "*" {
 		f.unknown(name == "@" || !quoted)
 		return
@@ -102,7 +102,7 @@ func (w expander) parameter(f *field, name string, quoted bool) {
 }
 
 // matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
-func (w expander) matching(f *field, v value, quoted bool) string {
+func (w *walk) matching(f *field, v value, quoted bool) string {
 	if !quoted && !w.staysWhole(v) || f.open || len(f.text) > 0 || !w.scope.at(v.dir) {
 		return ""
 	}
@@ -110,7 +110,7 @@ func (w expander) matching(f *field, v value, quoted bool) string {
 }
 
 // ofNames is the value if it is one of the names that are listed. Without quotes, the names must be such that they stay one word each.
-func (w expander) ofNames(v value, quoted bool) value {
+func (w *walk) ofNames(v value, quoted bool) value {
 	switch {
 	case !v.named || !quoted && !w.staysWhole(v):
 		return value{}
@@ -123,12 +123,12 @@ func (w expander) ofNames(v value, quoted bool) value {
 
 // staysWhole reports whether a variable with the name of a file stays one word without quotes, if the names on disk are such. A pattern that
 // matches nothing is the value itself, and matches nothing again.
-func (w expander) staysWhole(v value) bool {
+func (w *walk) staysWhole(v value) bool {
 	return w.disk != nil && v.named && !strings.ContainsAny(strings.ReplaceAll(v.pattern, "*", ""), shellBreakers)
 }
 
 // expansion looks at ${x:-word} and its like.
-func (w expander) expansion(x *syntax.ParamExp) {
+func (w *walk) expansion(x *syntax.ParamExp) {
 	switch x.Exp.Op {
 	case syntax.AssignUnset, syntax.AssignUnsetOrNull:
 		if x.Index != nil || !w.assignable(x.Param.Value) {

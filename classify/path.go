@@ -10,63 +10,63 @@ import (
 )
 
 // read records that a path is read.
-func (sh *shell) read(word program.Word) { sh.visit(contents, word) }
+func (w *walk) read(word program.Word) { w.visit(contents, word) }
 
 // look records that the name and the attributes of a path are read.
-func (sh *shell) look(word program.Word) { sh.visit(names, word) }
+func (w *walk) look(word program.Word) { w.visit(names, word) }
 
-func (sh *shell) visit(how access, word program.Word) {
-	if sh.quiet > 0 || sh.remote > 0 {
+func (w *walk) visit(how access, word program.Word) {
+	if w.quiet > 0 || w.remote > 0 {
 		return
 	}
 	if !word.Static {
-		missing := sh.match(how, word)
-		sh.note(missing)
+		missing := w.match(how, word)
+		w.note(missing)
 		if missing.has(incomplete | matched) {
-			why := "`" + sh.spelled(word) + "` may name a file outside the workspace"
+			why := "`" + w.spelled(word) + "` may name a file outside the workspace"
 			if word.Unquoted {
-				why = sh.wantsQuotes(word)
+				why = w.wantsQuotes(word)
 			}
-			sh.factAt("paths_complete", why, word)
+			w.factAt("paths_complete", why, word)
 		}
 		slash := strings.Contains(word.Text, "/")
 		if slash {
-			sh.special(globDir(word.Text), word)
+			w.special(globDir(word.Text), word)
 		}
 		if word.Glob || slash {
-			sh.named(how, program.Lit(globDir(word.Text)))
+			w.named(how, program.Lit(globDir(word.Text)))
 		}
 		return
 	}
 	if word.Text == "" || stream(word.Text) {
 		return
 	}
-	sh.special(word.Text, word)
+	w.special(word.Text, word)
 	if how == contents {
-		sh.readsEndless(word.Text, word)
+		w.readsEndless(word.Text, word)
 	}
-	sh.named(how, word)
+	w.named(how, word)
 }
 
 // special notes a path that is no ordinary file: a device, or the kernel's information about the machine.
-func (sh *shell) special(text string, at program.Word) {
+func (w *walk) special(text string, at program.Word) {
 	if strings.HasPrefix(text, "/") {
-		sh.kernel(text, at)
+		w.kernel(text, at)
 		return
 	}
-	for _, dir := range sh.scope.dirs {
+	for _, dir := range w.scope.dirs {
 		if strings.Contains(text, "..") || dir == "/" || below(dir, "/dev") || below(dir, "/proc") || below(dir, "/sys") {
-			sh.kernel(strings.TrimSuffix(dir, "/")+"/"+text, at)
+			w.kernel(strings.TrimSuffix(dir, "/")+"/"+text, at)
 		}
 	}
 }
 
-func (sh *shell) kernel(full string, at program.Word) {
+func (w *walk) kernel(full string, at program.Word) {
 	switch clean := path.Clean(full); {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
-		sh.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
+		w.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
-		sh.note(observes)
+		w.note(observes)
 	}
 }
 
@@ -87,51 +87,51 @@ func ownProcess(clean, full string) bool {
 
 // write records that a path is made or changed; cuts if what was in it may be lost. The sentence that says so is made by the program
 // that writes; nil: by a redirection.
-func (sh *shell) write(word program.Word, cuts bool, by func(what string) string) {
+func (w *walk) write(word program.Word, cuts bool, by func(what string) string) {
 	if word.Static && (stream(word.Text) || word.Text == "/dev/null" || word.Text == "/dev/tty") {
 		return
 	}
-	sh.note(writes | mayDestroy.when(cuts))
+	w.note(writes | mayDestroy.when(cuts))
 	if !word.Static {
-		sh.note(incomplete.when(sh.remote == 0))
-		sh.factAt("read_only", "`"+sh.spelled(word)+"` may name any file, and it is written: use a literal path", word)
+		w.note(incomplete.when(w.remote == 0))
+		w.factAt("read_only", "`"+w.spelled(word)+"` may name any file, and it is written: use a literal path", word)
 		return
 	}
 	switch {
 	case by != nil:
-		sh.factAt("read_only", by("writes "+word.Text), word)
+		w.factAt("read_only", by("writes "+word.Text), word)
 	default:
-		sh.factAt("read_only", "the redirection writes "+word.Text, word)
+		w.factAt("read_only", "the redirection writes "+word.Text, word)
 	}
-	sh.named(written, word)
+	w.named(written, word)
 }
 
 // list records that a directory is listed for a glob.
-func (sh *shell) list(word program.Word) {
+func (w *walk) list(word program.Word) {
 	dir := globDir(word.Text)
-	if sh.quiet == 0 && sh.remote == 0 {
-		sh.special(dir, program.Lit(dir))
+	if w.quiet == 0 && w.remote == 0 {
+		w.special(dir, program.Lit(dir))
 	}
-	sh.named(names, program.Lit(dir))
+	w.named(names, program.Lit(dir))
 }
 
 // named appends a path as it is in each directory that may be the working directory.
-func (sh *shell) named(how access, word program.Word) {
-	if sh.quiet > 0 || sh.remote > 0 {
+func (w *walk) named(how access, word program.Word) {
+	if w.quiet > 0 || w.remote > 0 {
 		return
 	}
 	text := word.Text
 	if strings.HasPrefix(text, "/") {
-		sh.add(how, word, text)
+		w.add(how, word, text)
 		return
 	}
-	if len(sh.scope.dirs) == 0 {
-		sh.note(incomplete)
-		sh.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
+	if len(w.scope.dirs) == 0 {
+		w.note(incomplete)
+		w.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
 		return
 	}
-	for _, dir := range sh.scope.dirs {
-		sh.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
+	for _, dir := range w.scope.dirs {
+		w.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
 	}
 }
 
@@ -170,16 +170,16 @@ func below(text, dir string) bool {
 }
 
 // match records the pattern of a word that is known by it alone, and returns the resulting findings.
-func (sh *shell) match(how access, word program.Word) tally {
+func (w *walk) match(how access, word program.Word) tally {
 	shape := word.Shape()
-	if shape.Pattern == "" || !cutNowhere(word) || sh.toucher() == 0 && sh.disk == nil || len(sh.scope.dirs) == 0 {
+	if shape.Pattern == "" || !cutNowhere(word) || w.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return incomplete
 	}
-	g := agenttool.Glob{Pattern: shape.Pattern, By: sh.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: sh.indexed}
+	g := agenttool.Glob{Pattern: shape.Pattern, By: w.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: w.indexed}
 	if word.Name && word.Text == "" {
-		g.First = sh.notFirst()
+		g.First = w.notFirst()
 	}
-	dirs := sh.scope.dirs
+	dirs := w.scope.dirs
 	if strings.HasPrefix(g.Pattern, "/") {
 		dirs = dirs[:1]
 	}
@@ -189,11 +189,11 @@ func (sh *shell) match(how access, word program.Word) tally {
 			at.Pattern = program.QuotePattern(strings.TrimSuffix(dir, "/")) + "/" + g.Pattern
 		}
 		switch {
-		case slices.Contains(sh.globs, at):
-		case len(sh.globs) >= maxGlobs:
+		case slices.Contains(w.globs, at):
+		case len(w.globs) >= maxGlobs:
 			return incomplete
 		default:
-			sh.globs = append(sh.globs, at)
+			w.globs = append(w.globs, at)
 		}
 	}
 	return matched

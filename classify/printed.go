@@ -20,12 +20,12 @@ const (
 )
 
 // shapeOf returns the shape of the output of statements.
-func shapeOf(sh *shell, list []*syntax.Stmt) shape {
-	if printsNumber(list) && sh.scope.funcs["wc"] == nil {
+func shapeOf(w *walk, list []*syntax.Stmt) shape {
+	if printsNumber(list) && w.scope.funcs["wc"] == nil {
 		return oneNumber
 	}
 	stages, ok := stagesOf(list)
-	if !ok || sh.scope.void != "" || slices.ContainsFunc(stages, func(words []string) bool { return sh.scope.funcs[words[0]] != nil }) {
+	if !ok || w.scope.void != "" || slices.ContainsFunc(stages, func(words []string) bool { return w.scope.funcs[words[0]] != nil }) {
 		return anyText
 	}
 	first, rest := stages[0], stages[1:]
@@ -41,7 +41,7 @@ func shapeOf(sh *shell, list []*syntax.Stmt) shape {
 		return dateShape(first[1:])
 	case "git":
 		if len(first) > 1 && first[1] == "describe" {
-			return tagShape(sh, first[2:])
+			return tagShape(w, first[2:])
 		}
 		return gitShape(first[1:])
 	}
@@ -203,8 +203,8 @@ func dateShape(args []string) shape {
 }
 
 // tagShape recognises git describe, which prints the name of a tag and perhaps how far behind it the commit is.
-func tagShape(sh *shell, args []string) shape {
-	if sh.disk == nil || !sh.disk.PlainTags || sh.scope.moved() {
+func tagShape(w *walk, args []string) shape {
+	if w.disk == nil || !w.disk.PlainTags || w.scope.moved() {
 		return anyText
 	}
 	for _, arg := range args {
@@ -302,36 +302,36 @@ func logShape(args []string) shape {
 
 // printedText returns the expansion of a substitution, if its text or the caller's Disk determines it. The substitution was
 // analysed before.
-func printedText(sh *shell, last []program.Word, x *syntax.CmdSubst) (string, bool) {
-	if text, ok := hereDocument(sh, x); ok {
+func printedText(w *walk, last []program.Word, x *syntax.CmdSubst) (string, bool) {
+	if text, ok := hereDocument(w, x); ok {
 		return text, true
 	}
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || sh.scope.void != "" || sh.scope.doubt != "" {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || w.scope.void != "" || w.scope.doubt != "" {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 || len(last) == 0 || !allStatic(last) || sh.scope.funcs[last[0].Text] != nil {
+	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 || len(last) == 0 || !allStatic(last) || w.scope.funcs[last[0].Text] != nil {
 		return "", false
 	}
 	text, ok := "", false
 	switch argv := last; {
-	case argv[0].Text == "pwd" && len(argv) == 1 && len(sh.scope.dirs) == 1:
-		text, ok = sh.scope.dirs[0], true
+	case argv[0].Text == "pwd" && len(argv) == 1 && len(w.scope.dirs) == 1:
+		text, ok = w.scope.dirs[0], true
 	case argv[0].Text == "basename" && (len(argv) == 2 || len(argv) == 3) && !strings.HasPrefix(argv[1].Text, "-"):
 		if text, ok = baseName(argv[1].Text), true; len(argv) == 3 && text != argv[2].Text {
 			text = strings.TrimSuffix(text, argv[2].Text)
 		}
 	case argv[0].Text == "dirname" && len(argv) == 2 && !strings.HasPrefix(argv[1].Text, "-"):
 		text, ok = dirName(argv[1].Text), true
-	case sh.disk != nil && !sh.scope.moved() && !sh.scope.given:
-		text, ok = sh.disk.Prints[strings.Join(program.Texts(argv), " ")]
+	case w.disk != nil && !w.scope.moved() && !w.scope.given:
+		text, ok = w.disk.Prints[strings.Join(program.Texts(argv), " ")]
 	}
 	return text, ok && !strings.Contains(text, "\n")
 }
 
 // hereDocument returns the text of $(cat <<'END' …), in which nothing is expanded.
-func hereDocument(sh *shell, x *syntax.CmdSubst) (string, bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 || sh.scope.void != "" || sh.scope.doubt != "" || sh.scope.funcs["cat"] != nil {
+func hereDocument(w *walk, x *syntax.CmdSubst) (string, bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 || w.scope.void != "" || w.scope.doubt != "" || w.scope.funcs["cat"] != nil {
 		return "", false
 	}
 	stmt := x.Stmts[0]

@@ -8,11 +8,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// redirector analyses the files that the shell itself opens.
-type redirector struct{ expander }
-
 // redirect analyses one redirection.
-func (w redirector) redirect(r *syntax.Redirect) {
+func (w *walk) redirect(r *syntax.Redirect) {
 	defer w.leave()
 	if !w.enter(r.OpPos) {
 		return
@@ -36,7 +33,7 @@ func (w redirector) redirect(r *syntax.Redirect) {
 }
 
 // redirected analyses what the shell itself does with the target of a redirection.
-func (w redirector) redirected(r *syntax.Redirect, target program.Word) {
+func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
 	switch r.Op {
 	case syntax.RdrIn:
 		w.input(target)
@@ -56,10 +53,10 @@ func (w redirector) redirected(r *syntax.Redirect, target program.Word) {
 }
 
 // fromElsewhere takes note that stdin is another than before.
-func (w redirector) fromElsewhere() { w.scope.piped, w.scope.input, w.scope.lines = true, nil, false }
+func (w *walk) fromElsewhere() { w.scope.piped, w.scope.input, w.scope.lines = true, nil, false }
 
 // target expands the word after a redirection; one that bash would take for several is not static.
-func (w redirector) target(word *syntax.Word) program.Word {
+func (w *walk) target(word *syntax.Word) program.Word {
 	list := w.fields([]*syntax.Word{word})
 	if len(list) != 1 || list[0].Static && list[0].Text == "" {
 		return program.Word{Line: int(word.Pos().Line()), Column: int(word.Pos().Col())}
@@ -67,7 +64,7 @@ func (w redirector) target(word *syntax.Word) program.Word {
 	return list[0]
 }
 
-func (w redirector) input(target program.Word) {
+func (w *walk) input(target program.Word) {
 	if w.network(target) {
 		return
 	}
@@ -78,7 +75,7 @@ func (w redirector) input(target program.Word) {
 	w.read(target)
 }
 
-func (w redirector) output(target program.Word, cuts bool) {
+func (w *walk) output(target program.Word, cuts bool) {
 	if w.network(target) {
 		w.note(writes | mayDestroy)
 		return
@@ -90,7 +87,7 @@ func (w redirector) output(target program.Word, cuts bool) {
 }
 
 // capture takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
-func (w redirector) capture(r *syntax.Redirect, target program.Word) {
+func (w *walk) capture(r *syntax.Redirect, target program.Word) {
 	all := r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 	switch {
 	case r.Op == syntax.DplIn, r.N != nil && r.N.Value != "1" && !all:
@@ -108,7 +105,7 @@ func safeBeginning(text string) bool {
 }
 
 // network records a redirection to /dev/tcp or /dev/udp, where bash opens a connection.
-func (w redirector) network(target program.Word) bool {
+func (w *walk) network(target program.Word) bool {
 	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
 		return false
 	}
@@ -123,7 +120,7 @@ func (w redirector) network(target program.Word) bool {
 }
 
 // duplicate analyses >&word and <&word: a descriptor, or a file that is written.
-func (w redirector) duplicate(r *syntax.Redirect, target program.Word) {
+func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 	text := strings.TrimSuffix(target.Text, "-")
 	switch {
 	case target.Static && (text == "" || program.Digits(text)):
@@ -176,7 +173,7 @@ func isPlainTarget(text string) bool {
 }
 
 // hereDocument analyses the body of <<, which ends at the same line for all shells: its outline has shown that.
-func (w redirector) hereDocument(r *syntax.Redirect) {
+func (w *walk) hereDocument(r *syntax.Redirect) {
 	if r.Hdoc == nil || quotedDelimiter(r.Word) {
 		return
 	}

@@ -13,30 +13,30 @@ var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 
 // setsUnseen records that something other than a plain assignment sets a variable, whose value is not followed: if the shell uses
 // that variable to find programs, later words may run anything. The name may have a subscript.
-func (sh codeFinder) setsUnseen(name string) {
+func (w *walk) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
-		sh.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
+		w.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
 	}
 }
 
 // setsWord is setsUnseen for a name that is a word of a command.
-func (sh codeFinder) setsWord(name program.Word) {
+func (w *walk) setsWord(name program.Word) {
 	if !name.Static {
-		sh.mayRun("a variable is set whose name is not known")
+		w.mayRun("a variable is set whose name is not known")
 		return
 	}
-	sh.setsUnseen(name.Text)
+	w.setsUnseen(name.Text)
 }
 
 // setsByBuiltin judges the variables that the words of a builtin name.
-func (sh codeFinder) setsByBuiltin(builtin string, words []program.Word) {
+func (w *walk) setsByBuiltin(builtin string, words []program.Word) {
 	switch builtin {
 	case "printf":
-		sh.setsByPrintf(words)
+		w.setsByPrintf(words)
 	case "let":
 		for _, word := range words {
-			sh.setsByExpression(word)
+			w.setsByExpression(word)
 		}
 	case "local", "readonly", "typeset": // after command
 		for _, word := range words {
@@ -44,17 +44,17 @@ func (sh codeFinder) setsByBuiltin(builtin string, words []program.Word) {
 				word.Static = false
 			}
 			word.Text, _, _ = strings.Cut(word.Text, "=")
-			sh.setsWord(word)
+			w.setsWord(word)
 		}
 	case "getopts":
 		if len(words) > 1 {
-			sh.setsWord(words[1])
+			w.setsWord(words[1])
 		}
 	case "read", "mapfile", "readarray", "wait":
 		for i, word := range words {
 			valued := i > 0 && valueOption(builtin, words[i-1])
 			if !valued || word.Many {
-				sh.setsWord(word)
+				w.setsWord(word)
 			}
 		}
 	}
@@ -70,27 +70,27 @@ func valueOption(builtin string, option program.Word) bool {
 }
 
 // setsByPrintf judges what follows -v. Words that are not known may be the option, too.
-func (sh codeFinder) setsByPrintf(words []program.Word) {
+func (w *walk) setsByPrintf(words []program.Word) {
 	first := words[0]
 	name, option := strings.CutPrefix(first.Text, "-v")
 	switch {
 	case first.Static && !option, first.Text != "" && !option && first.Text != "-":
 	case !first.Static && len(words) == 1 && !first.Many: // a format or an option alone
 	case name != "" || !first.Static:
-		sh.setsWord(program.Word{Text: name, Static: first.Static})
+		w.setsWord(program.Word{Text: name, Static: first.Static})
 	case len(words) > 1:
-		sh.setsWord(words[1])
+		w.setsWord(words[1])
 	}
 }
 
 // setsByExpression judges the names in the text of an expression.
-func (sh codeFinder) setsByExpression(word program.Word) {
+func (w *walk) setsByExpression(word program.Word) {
 	if !word.Static {
-		sh.mayRun("an expression is not known, and may set any variable")
+		w.mayRun("an expression is not known, and may set any variable")
 		return
 	}
 	for _, name := range strings.FieldsFunc(word.Text, func(r rune) bool { return !nameRune(r) }) {
-		sh.setsUnseen(name)
+		w.setsUnseen(name)
 	}
 }
 
@@ -100,7 +100,7 @@ func nameRune(r rune) bool {
 
 // setsByClause judges the words of declare and its like that are no plain assignments: one may be so after it is expanded, and with -n
 // a name stands for another.
-func (w assigner) setsByClause(x *syntax.DeclClause) {
+func (w *walk) setsByClause(x *syntax.DeclClause) {
 	stands := false
 	for _, a := range x.Args {
 		if a.Name != nil {
@@ -112,7 +112,7 @@ func (w assigner) setsByClause(x *syntax.DeclClause) {
 			stands = stands || strings.Contains(word.Text, "n") && x.Variant.Value != "export"
 		case !word.Static || !strings.HasPrefix(word.Text, "+"):
 			name, _, _ := strings.Cut(word.Text, "=")
-			codeFinder{&w.shell}.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
+			w.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
 		}
 	}
 	for _, a := range x.Args {
@@ -121,26 +121,26 @@ func (w assigner) setsByClause(x *syntax.DeclClause) {
 		case a.Naked || a.Array != nil || a.Append:
 			w.mayRun("a name stands for a variable that is not known")
 		default:
-			codeFinder{&w.shell}.setsWord(w.quietly(a.Value))
+			w.setsWord(w.quietly(a.Value))
 		}
 	}
 }
 
 // setsTarget judges the target of an assignment in an expression if it is no plain name: a[i], or one made of expansions.
-func (sh codeFinder) setsTarget(target syntax.ArithmExpr) {
+func (w *walk) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || len(word.Parts) != 1 {
-		sh.mayRun("an expression sets a variable whose name is not known")
+		w.mayRun("an expression sets a variable whose name is not known")
 		return
 	}
 	switch part := word.Parts[0].(type) {
 	case *syntax.ParamExp:
 		if !part.Short || part.Index == nil {
-			sh.mayRun("an expression sets a variable whose name is not known")
+			w.mayRun("an expression sets a variable whose name is not known")
 			return
 		}
-		sh.setsUnseen(part.Param.Value)
+		w.setsUnseen(part.Param.Value)
 	default:
-		sh.mayRun("an expression sets a variable whose name is not known")
+		w.mayRun("an expression sets a variable whose name is not known")
 	}
 }

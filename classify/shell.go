@@ -43,9 +43,6 @@ type shell struct {
 	texts int // depth of nested texts that are only searched for code that they may run
 }
 
-// effects records what one run of a program does by itself.
-type effects struct{ *shell }
-
 // setting is the place where the command line runs.
 type setting struct {
 	ctx  Context
@@ -66,141 +63,141 @@ type endings struct {
 
 // assignable reports whether the shell gives a variable no meaning of its own and no program is likely to have it in
 // its environment. If not, names no longer mean what they say.
-func (sh *shell) assignable(name string) bool {
+func (w *walk) assignable(name string) bool {
 	if ownName(name) {
 		return true
 	}
-	sh.void("the variable " + name + " may change what commands do")
+	w.void("the variable " + name + " may change what commands do")
 	return false
 }
 
 // relative returns the path joined with each possible working directory; nil if that is unknown.
-func (sh *shell) relative(to string) []string {
+func (w *walk) relative(to string) []string {
 	if strings.HasPrefix(to, "/") {
 		return []string{path.Clean(to)}
 	}
 	var dirs []string
-	for _, dir := range sh.scope.dirs {
+	for _, dir := range w.scope.dirs {
 		dirs = append(dirs, path.Join(dir, to))
 	}
 	return dirs
 }
 
 // unknown records a construct that is not understood, and the reason. Later commands may then mean something else.
-func (sh *shell) unknown(reason string) {
-	sh.note(unknown | gap)
-	sh.fact("read_only", reason)
-	sh.doubt(reason, true)
+func (w *walk) unknown(reason string) {
+	w.note(unknown | gap)
+	w.fact("read_only", reason)
+	w.doubt(reason, true)
 }
 
 // hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
-func (sh *shell) hidden(reason string) {
-	sh.note(unknown | gap)
-	sh.fact("read_only", reason)
-	sh.mayRun(reason)
+func (w *walk) hidden(reason string) {
+	w.note(unknown | gap)
+	w.fact("read_only", reason)
+	w.mayRun(reason)
 }
 
 // doubtWithin doubts what follows for a reason, if there is one, until the result is called.
-func (sh *shell) doubtWithin(reason string) (end func()) {
-	if reason == "" || sh.scope.doubt != "" {
+func (w *walk) doubtWithin(reason string) (end func()) {
+	if reason == "" || w.scope.doubt != "" {
 		return func() {}
 	}
-	sh.scope.doubt = reason
+	w.scope.doubt = reason
 	return func() {
-		if sh.scope.doubt == reason {
-			sh.scope.doubt = ""
+		if w.scope.doubt == reason {
+			w.scope.doubt = ""
 		}
 	}
 }
 
 // givenWithin gives variables to the commands that follow until the result is called.
-func (sh *shell) givenWithin(variables []agenttool.Variable) (end func()) {
-	before := sh.scope.variables
+func (w *walk) givenWithin(variables []agenttool.Variable) (end func()) {
+	before := w.scope.variables
 	if len(variables) == 0 {
 		return func() {}
 	}
-	sh.scope.variables = append(slices.Clip(before), variables...)
-	return func() { sh.scope.variables = before }
+	w.scope.variables = append(slices.Clip(before), variables...)
+	return func() { w.scope.variables = before }
 }
 
 // doubt records, if is is true, the reason why nothing is proved about later commands.
-func (sh *shell) doubt(reason string, is bool) {
-	if is && sh.scope.doubt == "" {
-		sh.scope.doubt = reason
+func (w *walk) doubt(reason string, is bool) {
+	if is && w.scope.doubt == "" {
+		w.scope.doubt = reason
 	}
 }
 
 // begin opens a simple command; pass its result to end.
-func (sh *shell) begin(argv []program.Word) (outer int) {
-	outer = sh.part
-	if sh.quiet > 0 {
+func (w *walk) begin(argv []program.Word) (outer int) {
+	outer = w.part
+	if w.quiet > 0 {
 		return outer
 	}
-	c := sh.recorded(argv)
-	c.WrappedBy, c.Dirs, c.Variables = outer, sh.startDirs(), sh.scope.variables
-	sh.altered = sh.altered || sh.scope.given
-	at := sh.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
+	c := w.recorded(argv)
+	c.WrappedBy, c.Dirs, c.Variables = outer, w.startDirs(), w.scope.variables
+	w.altered = w.altered || w.scope.given
+	at := w.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
 	c.Line, c.Column = at.Line, at.Column
-	sh.parts = append(sh.parts, c)
-	sh.part = len(sh.parts) - 1
-	if sh.scope.doubt != "" && sh.scope.void == "" {
-		sh.note(unknown)
-		sh.parts[sh.part].Reasons = []agenttool.Reason{sh.placed(agenttool.Reason{
-			Fact: "read_only", Text: cut.Short("the text before it may change its meaning: "+sh.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
+	w.parts = append(w.parts, c)
+	w.part = len(w.parts) - 1
+	if w.scope.doubt != "" && w.scope.void == "" {
+		w.note(unknown)
+		w.parts[w.part].Reasons = []agenttool.Reason{w.placed(agenttool.Reason{
+			Fact: "read_only", Text: cut.Short("the text before it may change its meaning: "+w.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
 	}
 	return outer
 }
 
 // startDirs returns where a simple command may start, if that is not where the whole does.
-func (sh *shell) startDirs() []string {
+func (w *walk) startDirs() []string {
 	switch {
-	case !sh.scope.moved():
+	case !w.scope.moved():
 		return nil
-	case len(sh.scope.dirs) == 0:
+	case len(w.scope.dirs) == 0:
 		return []string{anywhere}
 	}
-	return sh.scope.dirs
+	return w.scope.dirs
 }
 
 // variable returns the known value of a variable.
-func (sh *shell) variable(name string) value {
+func (w *walk) variable(name string) value {
 	switch name {
 	case "HOME":
-		if sh.ctx.Home != "" {
-			return value{kind: static, text: sh.ctx.Home}
+		if w.ctx.Home != "" {
+			return value{kind: static, text: w.ctx.Home}
 		}
 	case "PWD":
-		if !sh.scope.moved() && len(sh.scope.dirs) == 1 {
-			return value{kind: static, text: sh.scope.dirs[0]}
+		if !w.scope.moved() && len(w.scope.dirs) == 1 {
+			return value{kind: static, text: w.scope.dirs[0]}
 		}
 	case "?", "#", "$":
 		return value{kind: number}
 	}
 	if len(name) == 1 && name[0] >= '1' && name[0] <= '9' {
-		if at := int(name[0] - '1'); at < len(sh.scope.params) {
-			return sh.scope.params[at]
+		if at := int(name[0] - '1'); at < len(w.scope.params) {
+			return w.scope.params[at]
 		}
 		return value{}
 	}
-	return sh.scope.vars[name]
+	return w.scope.vars[name]
 }
 
-func (sh *shell) settle() { sh.scope.settle() }
+func (w *walk) settle() { w.scope.settle() }
 
 // void says that names may stand for other commands from here on.
-func (sh *shell) void(reason string) {
-	sh.unknown(reason)
-	sh.scope.void = reason
+func (w *walk) void(reason string) {
+	w.unknown(reason)
+	w.scope.void = reason
 }
 
 // goTo takes the scope to the directory of a word, if there is one.
-func (sh *shell) goTo(dir *program.Word) {
+func (w *walk) goTo(dir *program.Word) {
 	switch {
 	case dir == nil:
 	case !dir.Static || dir.Text == "":
-		sh.scope.dirs = nil
+		w.scope.dirs = nil
 	default:
-		sh.scope.dirs = sh.relative(dir.Text)
+		w.scope.dirs = w.relative(dir.Text)
 	}
 }
 

@@ -40,11 +40,8 @@ type sampling struct {
 	odd    bool   // something else than numbers is not known
 }
 
-// expander expands words as the shell does, and analyses the commands in them.
-type expander struct{ *walk }
-
 // fields expands words the way the arguments of a command are.
-func (w expander) fields(words []*syntax.Word) []program.Word {
+func (w *walk) fields(words []*syntax.Word) []program.Word {
 	list := w.room(len(words))
 	for _, word := range words {
 		if !w.enter(word.Pos()) {
@@ -64,7 +61,7 @@ func (w expander) fields(words []*syntax.Word) []program.Word {
 }
 
 // appendFields expands one word without braces.
-func (w expander) appendFields(list []program.Word, word *syntax.Word) []program.Word {
+func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Word {
 	if text, ok := plainText(word); ok {
 		at := word.Pos()
 		return append(list, program.Word{Text: text, Static: true, Line: int(at.Line()), Column: int(at.Col())})
@@ -79,7 +76,7 @@ func (w expander) appendFields(list []program.Word, word *syntax.Word) []program
 }
 
 // namedWord returns the word with its properties as names of files, if it expands to such.
-func (w expander) namedWord(f field, at syntax.Pos) program.Word {
+func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
 	word := f.word(at)
 	word.Unquoted = f.unquoted && f.parts == 1
 	switch {
@@ -94,14 +91,14 @@ func (w expander) namedWord(f field, at syntax.Pos) program.Word {
 		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.names.without, Flat: f.names.flat, Sample: word.Shape().Sample})
 		if f.names.unquoted {
 			word.Many, word.Local = false, f.names.kind == local
-			lister{&w.shell}.require([]program.Word{word}) // wherever it stands
+			w.require([]program.Word{word}) // wherever it stands
 		}
 	}
 	return word
 }
 
 // splitVariable expands a word that is nothing but $x with a known text, which makes one word for each word of it.
-func (w expander) splitVariable(word *syntax.Word) ([]program.Word, bool) {
+func (w *walk) splitVariable(word *syntax.Word) ([]program.Word, bool) {
 	if len(word.Parts) != 1 {
 		return nil, false
 	}
@@ -122,7 +119,7 @@ func (w expander) splitVariable(word *syntax.Word) ([]program.Word, bool) {
 
 // single expands a word that stays one word and is no pattern of file names: a value, a here-string, the subject of
 // case or [[. The word is Many only if it is a Number that may be empty.
-func (w expander) single(word *syntax.Word) program.Word {
+func (w *walk) single(word *syntax.Word) program.Word {
 	if word == nil {
 		return program.Word{Static: true}
 	}
@@ -137,10 +134,10 @@ func (w expander) single(word *syntax.Word) program.Word {
 }
 
 // text expands a word only to analyse the code in it.
-func (w expander) text(word *syntax.Word) { w.single(word) }
+func (w *walk) text(word *syntax.Word) { w.single(word) }
 
 // unquoted expands the parts of an unquoted word.
-func (w expander) unquoted(f *field, parts []syntax.WordPart) {
+func (w *walk) unquoted(f *field, parts []syntax.WordPart) {
 	assigns := false
 	for i, part := range parts {
 		if lit, ok := part.(*syntax.Lit); ok {
@@ -157,7 +154,7 @@ func (w expander) unquoted(f *field, parts []syntax.WordPart) {
 }
 
 // partOf expands a part that is no unquoted literal.
-func (w expander) partOf(f *field, part syntax.WordPart, quoted bool) {
+func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 	defer w.leave()
 	if !w.enter(part.Pos()) {
 		f.unknown(true)
@@ -176,7 +173,7 @@ func (w expander) partOf(f *field, part syntax.WordPart, quoted bool) {
 	case *syntax.CmdSubst:
 		w.substitution(f, x, quoted)
 	case *syntax.ArithmExp:
-		calculator{w}.arithmetic(x.X)
+		w.arithmetic(x.X)
 		f.numeric = true
 		f.number(true, false)
 	case *syntax.ProcSubst:
@@ -194,7 +191,7 @@ func (w expander) partOf(f *field, part syntax.WordPart, quoted bool) {
 	}
 }
 
-func (w expander) doubleQuoted(f *field, x *syntax.DblQuoted) {
+func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
 	if x.Dollar {
 		w.unknown(`what $"…" becomes depends on a message catalogue`)
 		f.unknown(false)
@@ -209,7 +206,7 @@ func (w expander) doubleQuoted(f *field, x *syntax.DblQuoted) {
 }
 
 // substitution expands $(…): the commands in it count, their output is unknown.
-func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
+func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	endless := w.runsLong(endsNever, func() {
 		w.subshell(func() {
 			w.scope.captured = true
@@ -219,29 +216,29 @@ func (w expander) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	if endless {
 		w.keeps("a substitution")
 	}
-	if text, ok := printedText(&w.shell, w.last, x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
+	if text, ok := printedText(w, w.last, x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
 		f.add(text)
 		f.numeric = isInteger(text)
 		return
 	}
 	if !quoted && w.disk != nil && !f.open && len(f.text) == 0 && len(x.Stmts) == 1 {
-		f.listed = lister{&w.shell}.listedWord()
+		f.listed = w.listedWord()
 	}
-	f.printed(shapeOf(&w.shell, x.Stmts), quoted)
+	f.printed(shapeOf(w, x.Stmts), quoted)
 }
 
 // pattern expands a pattern of case or [[ only to analyse the code in it.
-func (w expander) pattern(word *syntax.Word) { w.text(word) }
+func (w *walk) pattern(word *syntax.Word) { w.text(word) }
 
 // quietly returns a word and records nothing about it.
-func (w expander) quietly(word *syntax.Word) program.Word {
+func (w *walk) quietly(word *syntax.Word) program.Word {
 	w.quiet++
 	defer func() { w.quiet-- }()
 	return w.single(word)
 }
 
 // braces expands {a,b} and {1..3}. It is not ok if there are none.
-func (w expander) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
+func (w *walk) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	if !hasBrace(word) {
 		return nil, false
 	}
@@ -276,7 +273,7 @@ func (w expander) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 }
 
 // literal expands unquoted text: backslashes, a tilde, globs. rest holds the later parts of the word.
-func (w expander) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
+func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
 	f.parts++
 	f.numeric = false
 	text := lit.Value
@@ -330,7 +327,7 @@ func bracketEnd(text string) int {
 
 // tilde expands a tilde at the beginning of a word, or of the value in a word that looks like an assignment, and returns the rest.
 // If the word has more parts, a tilde without a slash behind it may not be one.
-func (w expander) tilde(f *field, text string, more bool) string {
+func (w *walk) tilde(f *field, text string, more bool) string {
 	start := 0
 	if text == "" || text[0] != '~' {
 		eq := strings.IndexByte(text, '=')
