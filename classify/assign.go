@@ -128,7 +128,7 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt st
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {
 			w.text(a.Value)
 			w.unknown("this assignment is not understood")
-			w.mayRun("an assignment before a command is not understood")
+			w.found.mayRun("an assignment before a command is not understood")
 			continue
 		}
 		name, v := a.Name.Value, w.single(a.Value)
@@ -141,9 +141,9 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt st
 			continue
 		}
 		doubt = "the variable " + name + " may change what the command does"
-		w.fact("read_only", doubt)
+		w.found.fact("read_only", doubt)
 		if len(argv) == 0 {
-			w.note(unknown | gap)
+			w.found.note(unknown | gap)
 		}
 	}
 	return doubt, variables

@@ -89,11 +89,11 @@ func staticFields(text string) ([]string, bool) {
 	w := newWalk(testContext)
 	w.stmts(tree.stmts[:3])
 	var fields []string
-	for _, word := range (expander{w}).fields(call.Args)[2:] {
+	for _, word := range w.fields(call.Args)[2:] {
 		if !word.Static {
 			return nil, false
 		}
 		fields = append(fields, word.Text)
 	}
-	return fields, !w.tally.has(unknown) && w.rejected == nil
+	return fields, !w.found.tally.has(unknown) && w.found.rejected == nil
 }

@@ -45,7 +45,7 @@ func changeDir(w *walk, a *program.Args, _ *program.Use) {
 		w.named(names, program.Lit(dir))
 	}
 	if w.scope.dirs == nil {
-		w.note(incomplete)
+		w.found.note(incomplete)
 	}
 }
 
@@ -84,14 +84,14 @@ func readInput(w *walk, a *program.Args, u *program.Use) {
 	assignNamed(w, a, u)
 	w.arrays = w.arrays || a.Has("-a") || a.Argv[0].Text != "read"
 	if !w.scope.piped {
-		w.note(interactive)
-		w.factAt("interactive", "`"+a.Argv[0].Text+"` waits for input", a.Argv[0])
+		w.found.note(interactive)
+		w.found.factAt("interactive", "`"+a.Argv[0].Text+"` waits for input", a.Argv[0])
 	}
 }
 
 // setGlobs takes note that a glob which matches nothing may become nothing.
 func setGlobs(w *walk, a *program.Args, _ *program.Use) {
-	w.reglobs = true
+	w.found.reglobs = true
 	if a.Has("-s") {
 		w.scope.vanishing = true
 	}

@@ -53,14 +53,14 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.hidden("too many programs run one another")
 		return
 	}
-	if w.given += len(argv); w.given > maxGiven || len(w.parts) >= maxParts {
-		w.reject(w.reason("there are too many commands, or their words are too many"))
+	if w.given += len(argv); w.given > maxGiven || len(w.found.parts) >= maxParts {
+		w.found.reject(w.found.reason("there are too many commands, or their words are too many"))
 	}
-	if w.rejected != nil {
+	if w.found.rejected != nil {
 		return
 	}
 	outer := w.begin(argv)
-	defer func() { w.part, w.last = outer, argv }()
+	defer func() { w.found.part, w.last = outer, argv }()
 	w.require(argv)
 	w.adviseQuotes(argv)
 	name := argv[0]
@@ -68,9 +68,9 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	case w.scope.void != "":
 		w.unknown("its meaning is not known: " + w.scope.void)
 	case !name.Static || name.Text == "":
-		w.strange("which program runs is not known", name)
-		w.note(gap)
-		w.mayRun("which program runs is not known")
+		w.found.strange("which program runs is not known", name)
+		w.found.note(gap)
+		w.found.mayRun("which program runs is not known")
 		w.doubt("which program ran is not known", by != byProgram)
 		return
 	}
@@ -86,8 +86,8 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.doubt("what "+name.Text+" did to the shell is not known", true)
 	}
 	if by == byBuiltins {
-		w.strange("`"+name.Text+"` is no builtin that toolhost knows", name)
-		w.mayRun(name.Text + " is no builtin that is understood")
+		w.found.strange("`"+name.Text+"` is no builtin that toolhost knows", name)
+		w.found.mayRun(name.Text + " is no builtin that is understood")
 		return
 	}
 	w.program(argv)
@@ -96,12 +96,12 @@ func (w *walk) simple(argv []program.Word, by runner) {
 // adviseQuotes says first of a command what to write for variables without quotes that may become several words.
 func (w *walk) adviseQuotes(argv []program.Word) {
 	for _, word := range argv {
-		if !word.Unquoted || !word.Many || w.quiet > 0 {
+		if !word.Unquoted || !word.Many || w.found.quiet > 0 {
 			continue
 		}
-		part := &w.parts[w.part]
+		part := &w.found.parts[w.found.part]
 		for _, fact := range [...]string{"read_only", "paths_complete"} {
-			reason := w.placed(agenttool.Reason{Fact: fact, Text: w.wantsQuotes(word), Line: word.Line, Column: word.Column})
+			reason := w.found.placed(agenttool.Reason{Fact: fact, Text: w.wantsQuotes(word), Line: word.Line, Column: word.Column})
 			part.Reasons = append([]agenttool.Reason{reason}, part.Reasons...)
 		}
 	}
@@ -118,18 +118,18 @@ func (w *walk) program(argv []program.Word) {
 	name := argv[0]
 	base, ok := trustedName(name.Text)
 	if !ok {
-		w.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
+		w.found.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
 		w.loose(name.Text, argv, nil, nil)
 		if base, ok := projectProgram(name.Text); ok {
 			w.namesCode(base, argv, nil)
 		} else {
-			w.mayRun(name.Text + " is a file of its own, which is not read")
+			w.found.mayRun(name.Text + " is a file of its own, which is not read")
 		}
 		return
 	}
 	spec := program.Lookup(base)
 	if spec == nil {
-		w.strange("`"+base+"` is not a program that toolhost knows", name)
+		w.found.strange("`"+base+"` is not a program that toolhost knows", name)
 		w.loose(base, argv, nil, nil)
 		if harmlessBuiltins[base] {
 			w.setsByBuiltin(base, argv[1:])
@@ -139,14 +139,14 @@ func (w *walk) program(argv []program.Word) {
 		return
 	}
 	if w.scope.moved() && (base == "gh" || base == "hub") {
-		w.strange("`"+base+"` would read the configuration of another directory, which may run programs", name)
+		w.found.strange("`"+base+"` would read the configuration of another directory, which may run programs", name)
 	}
 	if base != name.Text {
 		argv = slices.Clone(argv)
 		argv[0].Text = base
 	}
 	argv = here(w, base, argv)
-	defer w.parsing.Free(w.parsing.Mark())
+	defer w.memory.parsing.Free(w.memory.parsing.Mark())
 	args, use := w.parse(spec, argv)
 	if w.disk != nil {
 		switch base {
@@ -170,11 +170,11 @@ func (w *walk) program(argv []program.Word) {
 
 // means notes the words of a command of git without the options before it, and the directories that those lead to.
 func (w *walk) means(base string, argv []program.Word) {
-	if base != "git" || w.quiet > 0 {
+	if base != "git" || w.found.quiet > 0 {
 		return
 	}
 	from, in, ok := program.GitCommand(argv)
-	part := &w.parts[w.part]
+	part := &w.found.parts[w.found.part]
 	if !ok || len(part.Argv) != len(argv) || in != "" && len(w.scope.dirs) == 0 {
 		return
 	}
@@ -191,7 +191,7 @@ func (w *walk) means(base string, argv []program.Word) {
 
 // loose notes whether the words that are not known to their end are text for the program, whatever they become.
 func (w *walk) loose(base string, argv []program.Word, args *program.Args, u *program.Use) {
-	if w.quiet > 0 || allStatic(argv) {
+	if w.found.quiet > 0 || allStatic(argv) {
 		return
 	}
 	if u != nil && !u.Understood || u != nil && len(u.Runs) > 0 || mayBeCode(base, argv) {
@@ -202,7 +202,7 @@ func (w *walk) loose(base string, argv []program.Word, args *program.Args, u *pr
 			return
 		}
 	}
-	w.parts[w.part].Loose = true
+	w.found.parts[w.found.part].Loose = true
 }
 
 // mayBeCode reports whether words that are not known to their end may be code, or a command.
@@ -266,7 +266,7 @@ func here(w *walk, base string, argv []program.Word) []program.Word {
 // use records what one run of a program does, and analyses what it runs.
 func (w *walk) use(argv []program.Word, u *program.Use) {
 	w.done(argv, u)
-	w.passes(u)
+	w.found.passes(u)
 	if len(u.Runs) > 0 {
 		w.started(argv[0].Text, u)
 	}
@@ -274,7 +274,7 @@ func (w *walk) use(argv []program.Word, u *program.Use) {
 
 // builtin analyses the run of a builtin.
 func (w *walk) builtin(b *builtin, argv []program.Word) {
-	defer w.parsing.Free(w.parsing.Mark())
+	defer w.memory.parsing.Free(w.memory.parsing.Mark())
 	args, use := w.parse(&b.spec, argv)
 	w.leavesLines(argv, use)
 	if b.then != nil {
@@ -340,24 +340,24 @@ func (w *walk) shellText(text program.Word, c program.Command) {
 		return
 	}
 	if form := program.OnlyBash(text.Text); form != "" && !bash {
-		w.strange("shells other than bash may read this in another way: "+form, text)
+		w.found.strange("shells other than bash may read this in another way: "+form, text)
 	}
 	tree := understood(text.Text)
 	if tree.failed {
 		w.hidden("the shell's command is not understood: " + tree.reason.Text)
 		return
 	}
-	outer, inner, away, source := w.scope, w.inner, w.away, w.source
+	outer, inner, away, source := w.scope, w.found.inner, w.away, w.source
 	w.source = text.Text
 	w.scope = outer.clone()
-	w.scope.vars, w.scope.funcs, w.scope.plain, w.scope.params = nil, nil, !bash, outer.paramValues(c.Params)
+	w.scope.vars, w.scope.funcs, w.scope.plain, w.scope.params = variables{}, nil, !bash, outer.paramValues(c.Params)
 	w.away = nil
 	if inner == nil {
-		at := w.placed(agenttool.Reason{Line: text.Line, Column: text.Column})
-		w.inner = &place{at.Line, at.Column}
+		at := w.found.placed(agenttool.Reason{Line: text.Line, Column: text.Column})
+		w.found.inner = &place{at.Line, at.Column}
 	}
 	w.stmts(tree.stmts)
-	w.scope, w.inner, w.away, w.source = outer, inner, away, source
+	w.scope, w.found.inner, w.away, w.source = outer, inner, away, source
 }
 
 // parse takes a command line apart until the program that it is of has been analysed. With a disk the words are kept for longer.
@@ -365,5 +365,5 @@ func (w *walk) parse(spec *program.Spec, argv []program.Word) (*program.Args, *p
 	if w.disk != nil {
 		return program.Parse(spec, argv)
 	}
-	return w.parsing.Parse(spec, argv)
+	return w.memory.parsing.Parse(spec, argv)
 }

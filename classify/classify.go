@@ -21,6 +21,26 @@ import (
 	"toolhost/classify/program"
 )
 
+// Context is where a command line would run. Both paths are absolute and clean; an empty one is unknown.
+type Context struct {
+	Dir  string // the working directory, against which paths are resolved as cd moves it
+	Home string // the value of ~ and $HOME
+
+	// Git holds the result of checking the disk at places where git runs as a reader: "" if git runs no program there that
+	// configuration names, else the reason. Of the places that are missing here, only Dir itself is taken to be fine.
+	Git map[agenttool.GitRun]string
+}
+
+// Disk is the caller's knowledge of the disk besides names of files.
+type Disk struct {
+	// Prints maps commands, their words joined by blanks, to their output in Context.Dir, without the newline.
+	Prints map[string]string
+	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
+	PlainTags bool
+	// Absent reports whether a directory has none of the files that decide how a program behaves there. nil: that is not known.
+	Absent func(dir string, of program.ConditionalUse) bool
+}
+
 // Looked is [Command] for a caller who can check the disk. Command assumes nothing about names of files that are not in the text.
 // Looked assumes about them the conditions in Facts.Globs, and the facts hold only if the caller checks these on disk. It is not ok
 // if no check could help.
@@ -33,7 +53,7 @@ func Looked(text string, in Context, disk Disk) (facts agenttool.Facts, ok bool)
 	}
 	w.run(text)
 	facts = w.facts()
-	return facts, len(w.globs) == 0 || len(facts.Globs) > 0
+	return facts, len(w.found.globs) == 0 || len(facts.Globs) > 0
 }
 
 // Command returns the facts of a bash command line. It never fails, runs nothing and reads no disk: a line that cannot be parsed or
@@ -50,7 +70,7 @@ func Command(text string, in Context) agenttool.Facts {
 	defer w.free()
 	w.source = text
 	if reason, ok := unfit(text); !ok {
-		w.reject(reason)
+		w.found.reject(reason)
 		if part := fit(text); tooDeep(part) < 0 {
 			w.lenient(part, parse(part))
 		}
@@ -69,12 +89,12 @@ func (w *walk) run(text string) {
 		w.lenient(joined, understood(joined))
 	}
 	if tree.failed && !tree.doubtful {
-		w.reject(tree.reason)
+		w.found.reject(tree.reason)
 		return
 	}
 	if tree.doubtful {
-		w.note(unknown | gap)
-		w.tell(tree.reason)
+		w.found.note(unknown | gap)
+		w.found.tell(tree.reason)
 		w.doubt(tree.reason.Text, true)
 	}
 	w.strict(tree.stmts)
@@ -83,50 +103,33 @@ func (w *walk) run(text string) {
 func (w *walk) strict(stmts []*syntax.Stmt) {
 	defer func() {
 		if recover() != nil {
-			w.reject(agenttool.Reason{Text: "the analysis failed, which is a fault of it"})
+			w.found.reject(agenttool.Reason{Text: "the analysis failed, which is a fault of it"})
 		}
 	}()
-	w.part = -1
+	w.found.part = -1
 	w.stmts(stmts)
 }
 
 // facts are the findings of both analyses.
 func (w *walk) facts() agenttool.Facts {
-	w.seen()
-	if w.rejected == nil && w.tally.readOnly() == agenttool.Yes {
-		w.destroyed, w.tally = nil, w.tally&^mayDestroy // the strict analysis is a proof; the lenient one takes a word for a command
+	w.found.seen()
+	if w.found.rejected == nil && w.found.tally.readOnly() == agenttool.Yes {
+		w.found.destroyed, w.found.tally = nil, w.found.tally&^mayDestroy // the strict analysis is a proof; the lenient one takes a word for a command
 	} else {
-		w.touches(w.codes)
+		w.touches(w.found.codes)
 	}
-	return w.report()
-}
-
-// free gives the memory of a walk to the next one.
-func (w *walk) free() {
-	if cap(w.argvs)+cap(w.parts)+cap(w.reads.list) > 3*manyWords {
-		return
-	}
-	clear(w.argvs)
-	clear(w.parts)
-	clear(w.reads.list)
-	w.parsing.Free(0)
-	parts, reads := w.parts[:0], w.reads.list[:0]
-	*w = walk{scratch: scratch{w.parsing, w.argvs[:0], append(w.scopes, w.scope)}}
-	w.parts, w.reads.list = parts, reads
-	walks.Put(w)
+	return w.found.report()
 }
 
 // lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of
 // earlier ones.
 func (w *walk) lenient(text string, tree parseResult) {
-	g := &w.extractor
-	*g = extractor{scratch: &w.scratch}
-	g.ctx, g.hidden = w.ctx, tree.failed
+	g := &extractor{ctx: w.ctx, memory: &w.memory, hidden: tree.failed}
 	defer func() {
 		if recover() != nil {
 			g.over = true
 		}
-		w.merge(g)
+		w.found.merge(g)
 	}()
 	g.extract(text, tree)
 	if g.again && !g.over {
@@ -142,13 +145,13 @@ func (w *walk) touches(codes []code) {
 		}
 		inner := newWalk(w.ctx)
 		inner.strict(parse(c.text).stmts)
-		w.part = w.partAt(c.at)
-		for _, p := range inner.reads.list {
+		w.found.part = w.found.partAt(c.at)
+		for _, p := range inner.found.reads.list {
 			word := program.Word{Text: p.Spelling, Static: true, Top: p.Top}
-			w.add(map[bool]access{true: names, false: contents}[p.Names], word, p.Absolute)
+			w.found.add(map[bool]access{true: names, false: contents}[p.Names], word, p.Absolute)
 		}
-		for _, p := range inner.writes.list {
-			w.add(written, program.Lit(p.Spelling), p.Absolute)
+		for _, p := range inner.found.writes.list {
+			w.found.add(written, program.Lit(p.Spelling), p.Absolute)
 		}
 		inner.free()
 	}

@@ -26,7 +26,7 @@ func (w *walk) stmt(s *syntax.Stmt) {
 		w.doubt("a coprocess is not understood", true)
 	}
 	if s.Background {
-		w.note(background)
+		w.found.note(background)
 		w.subshell(func() { w.command(s) })
 		return
 	}
@@ -42,10 +42,10 @@ func (w *walk) command(s *syntax.Stmt) {
 	}
 	w.lists = nil
 	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
-		skipped := w.copied(w.scope) // a redirection that fails skips the whole command
+		skipped := w.memory.copied(w.scope) // a redirection that fails skips the whole command
 		defer func() {
 			w.scope = join(w.scope, skipped)
-			w.dropped(skipped)
+			w.memory.dropped(skipped)
 		}()
 	}
 	switch x := s.Cmd.(type) {
@@ -99,11 +99,11 @@ func (w *walk) command(s *syntax.Stmt) {
 
 // subshell analyses commands that cannot change the scope.
 func (w *walk) subshell(body func()) {
-	outer, away, inner := w.scope, w.away, w.copied(w.scope)
+	outer, away, inner := w.scope, w.away, w.memory.copied(w.scope)
 	w.scope = inner
 	body()
 	w.scope, w.away = outer, away
-	w.dropped(inner)
+	w.memory.dropped(inner)
 }
 
 // onlyPrints reports whether a statement prints only the output of its last simple command.
@@ -157,11 +157,11 @@ func (w *walk) and(x *syntax.BinaryCmd) {
 	w.stmt(x.X)
 	failed := w.scope.failed()
 	w.scope.fork, w.scope.alt = false, nil
-	first := w.copied(w.scope)
+	first := w.memory.copied(w.scope)
 	w.stmt(x.Y)
 	dirs, alt := w.scope.dirs, eitherDir(failed, w.scope.failed())
 	w.scope = join(first, w.scope)
-	w.dropped(first)
+	w.memory.dropped(first)
 	w.scope.dirs = dirs
 	if !slices.Equal(dirs, alt) {
 		w.scope.fork, w.scope.alt = true, alt
@@ -224,7 +224,7 @@ func (w *walk) funcDecl(x *syntax.FuncDecl) {
 	}
 	w.subshell(func() {
 		w.scope.declare(name, nil)
-		w.scope.vars = nil
+		w.scope.vars = variables{}
 		w.stmt(x.Body)
 	})
 	w.scope.declare(name, x)
@@ -239,7 +239,7 @@ func (w *walk) callFunction(name string) {
 	f := w.scope.funcs[name]
 	if f == nil || slices.Contains(w.calls, f) {
 		w.unknown("what the function " + name + " does is not known")
-		w.mayRun("what the function " + name + " does is not known")
+		w.found.mayRun("what the function " + name + " does is not known")
 		return
 	}
 	away, local := w.away, w.local
@@ -260,16 +260,16 @@ func (w *walk) callFunction(name string) {
 func (w *walk) piped(from, to *syntax.Stmt) {
 	endless := w.runsLong(w.endingOf(to.Cmd), func() { w.stmt(from) })
 	if name, _ := commandName(to.Cmd); endless && keeping[name] {
-		w.keeps(name)
+		w.found.keeps(name)
 	}
 }
 
 // runsLong reports whether commands whose output ends as e says run for long.
 func (w *walk) runsLong(e ending, analyse func()) bool {
-	outer, before := w.ending, w.tally
-	w.ending, w.tally = e, before&^long
+	outer, before := w.ending, w.found.tally
+	w.ending, w.found.tally = e, before&^long
 	analyse()
-	found := w.tally.has(long)
-	w.ending, w.tally = outer, w.tally|before
+	found := w.found.tally.has(long)
+	w.ending, w.found.tally = outer, w.found.tally|before
 	return found
 }

@@ -12,7 +12,7 @@ import (
 // that change what an assignment means.
 func (w *walk) declClause(x *syntax.DeclClause) {
 	outer := w.begin(w.declared(x))
-	defer func() { w.part = outer }()
+	defer func() { w.found.part = outer }()
 	if w.scope.void != "" {
 		w.unknown("its meaning is not known: " + w.scope.void)
 	}
@@ -33,8 +33,8 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 		}
 		option := w.single(a.Value)
 		if !option.Static || !declareOption(x.Variant.Value, option.Text) {
-			w.strange(x.Variant.Value+": "+option.Text+" is not understood", option)
-			w.note(gap)
+			w.found.strange(x.Variant.Value+": "+option.Text+" is not understood", option)
+			w.found.note(gap)
 		}
 		prints = prints || strings.ContainsAny(option.Text, "pfF")
 		exports = exports || strings.Contains(option.Text, "x")
@@ -156,7 +156,7 @@ func (w *walk) exported(a *syntax.Assign) {
 		w.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
 		return
 	}
-	if w.quiet == 0 {
+	if w.found.quiet == 0 {
 		w.givenVariable(a.Name.Value, w.quietly(a.Value))
 	}
 }

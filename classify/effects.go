@@ -18,10 +18,10 @@ func (w *walk) done(argv []program.Word, u *program.Use) {
 		if r.Line == 0 {
 			at = name
 		}
-		w.factAt(r.Fact, u.Sentence(r, argv), at)
+		w.found.factAt(r.Fact, u.Sentence(r, argv), at)
 	}
 	if !u.Understood {
-		w.note(unknown)
+		w.found.note(unknown)
 	}
 	for _, e := range u.Effects {
 		if e != program.Reaches || !own {
@@ -29,7 +29,7 @@ func (w *walk) done(argv []program.Word, u *program.Use) {
 		}
 	}
 	if own {
-		w.note(loopback)
+		w.found.note(loopback)
 	}
 	w.usePaths(argv, u)
 	w.useFollows(u)
@@ -72,7 +72,7 @@ func (w *walk) useFollows(u *program.Use) {
 		if word.Static {
 			w.named(follows, word)
 		} else {
-			w.note(incomplete)
+			w.found.note(incomplete)
 		}
 	}
 }
@@ -88,10 +88,10 @@ func (w *walk) useHosts(u *program.Use) {
 	for _, word := range u.Hosts {
 		switch {
 		case namesHost(word):
-			w.host(word.Text)
+			w.found.host(word.Text)
 			named++
 		case ownMachine(u):
-			w.host("localhost")
+			w.found.host("localhost")
 			named++
 		}
 	}
@@ -99,7 +99,7 @@ func (w *walk) useHosts(u *program.Use) {
 		return
 	}
 	if named < len(u.Hosts) || named == 0 && u.Has(program.Reaches) || u.Has(program.HostsUnknown) {
-		w.note(hostless)
+		w.found.note(hostless)
 	}
 }
 
@@ -114,14 +114,14 @@ func (w *walk) lock(names []string) {
 	for _, name := range names {
 		rest, home := strings.CutPrefix(name, "~")
 		switch {
-		case w.quiet > 0 || w.remote > 0 || home && w.ctx.Home == "":
+		case w.found.quiet > 0 || w.remote > 0 || home && w.ctx.Home == "":
 		case home:
-			w.addLock(w.ctx.Home + rest)
+			w.found.addLock(w.ctx.Home + rest)
 		case strings.HasPrefix(name, "/"):
-			w.addLock(name)
+			w.found.addLock(name)
 		default:
 			for _, dir := range w.scope.dirs {
-				w.addLock(strings.TrimSuffix(dir, "/") + "/" + name)
+				w.found.addLock(strings.TrimSuffix(dir, "/") + "/" + name)
 			}
 		}
 	}
@@ -139,47 +139,47 @@ func onlyNames(base string) bool {
 func (w *walk) effect(e program.Effect, u *program.Use) {
 	switch e {
 	case program.Writes: // overwrites, unless a proof shows that no data is lost
-		w.note(writes | mayDestroy.when(!u.Has(program.Adds)) | incomplete.when(len(u.Writes) == 0 && w.remote == 0))
+		w.found.note(writes | mayDestroy.when(!u.Has(program.Adds)) | incomplete.when(len(u.Writes) == 0 && w.remote == 0))
 	case program.Destroys:
-		w.note(writes | destroys | incomplete.when(len(u.Writes) == 0 && w.remote == 0))
+		w.found.note(writes | destroys | incomplete.when(len(u.Writes) == 0 && w.remote == 0))
 	case program.GitConfig, program.GitUpstream: // a change loses at most one line of it
-		w.note(writes | incomplete)
-		w.gitConfig = w.gitConfig || w.quiet == 0
+		w.found.note(writes | incomplete)
+		w.found.gitConfig = w.found.gitConfig || w.found.quiet == 0
 	case program.GitGlobal:
 		w.globalGit()
 	case program.Reaches:
-		w.note(reaches)
+		w.found.note(reaches)
 	case program.MayReach:
-		w.note(mayReach)
+		w.found.note(mayReach)
 	case program.LongRunning:
-		w.note(long)
+		w.found.note(long)
 	case program.Interactive:
-		w.note(interactive)
+		w.found.note(interactive)
 	case program.Pages:
-		w.note(interactive.when(!w.scope.captured))
+		w.found.note(interactive.when(!w.scope.captured))
 	case program.ObservesHost:
-		w.note(observes.when(w.remote == 0))
+		w.found.note(observes.when(w.remote == 0))
 	case program.NotConcurrent:
-		w.note(notConcurrent)
+		w.found.note(notConcurrent)
 	case program.WritesElsewhere:
-		w.note(writes | incomplete)
+		w.found.note(writes | incomplete)
 	case program.ReadsElsewhere:
-		w.note(incomplete.when(w.remote == 0))
+		w.found.note(incomplete.when(w.remote == 0))
 	case program.ReadsTree:
 		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
 			w.named(contents, program.Lit("."))
 		}
 	case program.RunsHooks:
-		w.note(incomplete)
+		w.found.note(incomplete)
 	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
 	default: // RunsCode and unknown effects
-		w.note(unknown)
+		w.found.note(unknown)
 	}
 }
 
 // globalGit records that git's configuration of the person is written, which is in one of two places.
 func (w *walk) globalGit() {
-	w.note(writes | incomplete)
+	w.found.note(writes | incomplete)
 	if w.ctx.Home != "" {
 		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false, nil)
 		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false, nil)

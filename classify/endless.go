@@ -35,14 +35,14 @@ func commandName(cmd syntax.Command) (string, []*syntax.Word) {
 }
 
 // limit notes whether the command itself, or a later part of its pipeline, bounds how much it reads.
-func (sh *endings) limit(cmd syntax.Command) {
+func (w *walk) limit(cmd syntax.Command) {
 	name, words := commandName(cmd)
-	sh.reading = endsNever
-	if sh.ending != endsNever && streaming[name] {
-		sh.reading = sh.ending
+	w.reading = endsNever
+	if w.ending != endsNever && streaming[name] {
+		w.reading = w.ending
 	}
 	if anyBegins(words, limits[name]) {
-		sh.reading = endsBytes
+		w.reading = endsBytes
 	}
 }
 
@@ -72,14 +72,14 @@ func (w *walk) readsEndless(text string, at program.Word) {
 			full = path.Join(dir, text)
 		}
 		if lines, ok := endlessDevices[full]; ok && !(lines && w.reading == endsLines) {
-			w.note(long)
-			w.strange(full+" never ends, and nothing here stops reading it", at)
+			w.found.note(long)
+			w.found.strange(full+" never ends, and nothing here stops reading it", at)
 		}
 	}
 }
 
 // endingOf says when the last part of a pipeline stops reading.
-func (sh *endings) endingOf(cmd syntax.Command) ending {
+func (w *walk) endingOf(cmd syntax.Command) ending {
 	name, words := commandName(cmd)
 	switch {
 	case name == "head" && anyBegins(words, limits[name]):
@@ -87,7 +87,16 @@ func (sh *endings) endingOf(cmd syntax.Command) ending {
 	case name == "head":
 		return endsLines
 	case streaming[name]:
-		return sh.ending
+		return w.ending
 	}
 	return endsNever
 }
+
+// ending says when a later part of a pipeline stops reading, which ends the parts before it.
+type ending uint8
+
+const (
+	endsNever ending = iota
+	endsLines        // after so many lines
+	endsBytes        // after so many bytes
+)

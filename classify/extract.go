@@ -8,20 +8,72 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
 // extractor is the lenient analysis: it gathers everything that may be a command, anywhere and whether or not it would run, and finds
 // destructive ones. It reads words as they are spelled. It may gather too much; where it may have missed something, it says so.
+//
+// It is no mode of walk, although both go through the same tree. A walk follows the shell: into a function where it is called, round a
+// loop until nothing changes, into both ways of an if with a state for each, and it believes nothing any more once it does not
+// understand something. An extractor goes through the text from its beginning to its end, with one state; it looks into what never
+// runs, into what cannot be parsed and into every text that may be code, and what it does not understand is a reason to look on.
 type extractor struct {
-	*scratch
-	speller
+	ctx    Context
+	memory *memory // of the walk
 
-	depth  int     // commands in one another
-	nested int     // programs that run one another, by their descriptions
-	texts  int     // texts in one another
-	few    [24]int // memory for nodes
+	mentions [][]string // argv; agenttool.Unread marks unknown text
+	settings []string   // as agenttool.Facts.Settings
+	found    []agenttool.Reason
+	codes    []code
+	over     bool // a limit stopped it: there may be more of all of these
+	skimmed  bool // not all words of a command were searched for destructive commands
+	hidden   bool // there is text for a shell that is not known, or cannot be parsed
+
+	// The state of the shell, as far as the commands before this one tell it.
+	vars     variables
+	assigned []string        // variables, in the order of their assignments
+	runners  map[string]bool // functions that run their arguments
+	moved    bool            // the working directory changes
+	placed   bool            // a word was spelt with the start directory
+	again    bool            // later text may change the meaning of earlier text
+
+	// What is around the word that is spelt.
+	piped    *syntax.Stmt // the left side of the last pipe: its assignments hold in a process of its own
+	nodes    []int        // of each node around it: how many were assigned before, -1 if they hold behind it
+	few      [24]int      // memory for nodes
+	words    []string     // of the command that is looked at
+	single   uint64       // which of the first of them are one word each, although they are not known
+	within   int          // substitutions around the word
+	expanded int          // words that braces made
+	given    int          // bytes that variables gave
+	marked   bool         // the text has unknownMark for its unknown pieces
+	open     bool         // patterns, and variables that may hold something else, are Unread
+	unsure   bool         // a variable that may hold something else was spelt with its last value
+	inner    *place       // of a text inside the command line
+
+	// The work, which is bounded.
+	steps  int // words looked at
+	depth  int // commands in one another
+	nested int // programs that run one another, by their descriptions
+	texts  int // texts in one another
 }
+
+// code is text for a shell that the strict analysis takes for a program of its own: eval 'cat f', bash <<< 'cat f'.
+type code struct {
+	text string
+	at   place // of the command that runs it
+}
+
+const (
+	maxCodes     = 16
+	maxDestroyed = 16
+	maxMentions  = 20_000
+	maxLooks     = 20_000 // words looked at, again behind each wrapper
+	maxScanned   = 500    // words of one command
+	maxTexts     = 10     // texts in one another
+)
 
 // extract gathers from a text that is parsed; from one that cannot be to its end, by its tree as far as that goes, and from the
 // rest as well as can be done without.
@@ -80,9 +132,9 @@ func (g *extractor) node(n syntax.Node) {
 	case *syntax.CallExpr:
 		g.call(x)
 	case *syntax.Stmt:
-		feeder{g}.redirects(x)
+		g.redirects(x)
 	case *syntax.BinaryCmd:
-		feeder{g}.pipe(x)
+		g.pipe(x)
 	case *syntax.Assign:
 		g.assign(x)
 	case *syntax.FuncDecl:
@@ -90,18 +142,18 @@ func (g *extractor) node(n syntax.Node) {
 	case *syntax.ForClause:
 		g.loop(x)
 	case *syntax.ParamExp:
-		reevaluator{g}.param(x)
+		g.param(x)
 	case *syntax.DblQuoted:
-		reevaluator{g}.unquotes(x.Parts)
+		g.unquotes(x.Parts)
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop:
-		reevaluator{g}.unquoted(n)
+		g.unquoted(n)
 	case *syntax.ExtGlob:
-		reevaluator{g}.code(x.Pattern.Value, x.Pos())
+		g.code(x.Pattern.Value, x.Pos())
 	case *syntax.DeclClause:
 		g.declare(x)
 	case *syntax.LetClause:
 		g.let(x)
-		reevaluator{g}.unquoted(x)
+		g.unquoted(x)
 	case *syntax.TimeClause:
 		g.time(x)
 	case *syntax.CoprocClause:
@@ -109,7 +161,7 @@ func (g *extractor) node(n syntax.Node) {
 	case *syntax.BinaryArithm, *syntax.UnaryArithm:
 		g.computes(n)
 	case *syntax.TestClause:
-		reevaluator{g}.test(x)
+		g.test(x)
 	}
 }
 
@@ -123,7 +175,7 @@ func (g *extractor) call(x *syntax.CallExpr) {
 	g.argv(s.argv, x.Pos())
 	g.argv(s.split, x.Pos())
 	g.argv(s.open, x.Pos())
-	feeder{g}.substituted(x)
+	g.substituted(x)
 }
 
 // argv gathers the words of one command, and behind it what that runs.
@@ -161,8 +213,8 @@ func (g *extractor) destroys(name string, argv []string, at syntax.Pos) {
 	if len(argv) > maxScanned {
 		g.skimmed, argv = true, argv[:maxScanned]
 	}
-	defer g.parsing.Free(g.parsing.Mark())
-	g.add(g.parsing.Destroys(spec, unwrapper{g}.asWords(name, argv)), at)
+	defer g.memory.parsing.Free(g.memory.parsing.Mark())
+	g.add(g.memory.parsing.Destroys(spec, g.asWords(name, argv)), at)
 }
 
 // runs gathers what a program runs: text in some language, commands among its words, or both.
@@ -172,21 +224,21 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	wraps := carried.Command || g.runners[name] || strings.Contains(name, agenttool.Unread)
 	if by == "" && !wraps {
 		if carried.Option && slices.ContainsFunc(argv[1:], isOption) {
-			unwrapper{g}.described(name, argv, at)
+			g.described(name, argv, at)
 		}
 		return
 	}
 	if !wraps && by != program.ShellText {
-		foreign{g}.takes(by, name, argv, at)
+		g.takes(by, name, argv, at)
 		return
 	}
-	unwrapper{g}.settings(argv, at)
+	g.settingsAmong(argv, at)
 	from := commandPart(carried, argv)
-	if from < 0 || g.coded(name, argv, at) || (unwrapper{g}).described(name, argv, at) {
+	if from < 0 || g.coded(name, argv, at) || g.described(name, argv, at) {
 		return
 	}
-	foreign{g}.takes(by, name, argv, at)
-	unwrapper{g}.wrapped(argv[from:], at)
+	g.takes(by, name, argv, at)
+	g.wrapped(argv[from:], at)
 }
 
 func isOption(word string) bool { return strings.HasPrefix(word, "-") }
@@ -218,7 +270,7 @@ func (g *extractor) declare(x *syntax.DeclClause) {
 		case a.Name == nil:
 			word = g.value(a)
 			if strings.HasPrefix(word, "-") && strings.Contains(word, "n") {
-				g.loose, g.again = true, true // it gives a variable a second name
+				g.vars.loose, g.again = true, true // it gives a variable a second name
 			}
 		case a.Naked && a.Index == nil:
 			word = a.Name.Value
@@ -230,7 +282,7 @@ func (g *extractor) declare(x *syntax.DeclClause) {
 			word = a.Name.Value + "=" + g.value(a)
 		}
 		argv = append(argv, word)
-		reevaluator{g}.evaluated(word, x.Pos())
+		g.evaluated(word, x.Pos())
 	}
 	g.mention(argv)
 }
@@ -241,7 +293,7 @@ func (g *extractor) let(x *syntax.LetClause) {
 		text := agenttool.Unread
 		if word, ok := e.(*syntax.Word); ok {
 			text = g.spelling(word.Parts)
-			reevaluator{g}.evaluated(text, x.Pos())
+			g.evaluated(text, x.Pos())
 		}
 		argv = append(argv, text)
 	}
@@ -348,7 +400,7 @@ func (g *extractor) assign(x *syntax.Assign) {
 		return
 	}
 	if x.Index != nil {
-		reevaluator{g}.unquoted(x.Index)
+		g.unquoted(x.Index)
 	}
 	g.unsure = false
 	name, text := x.Name.Value, g.value(x)
@@ -359,25 +411,48 @@ func (g *extractor) assign(x *syntax.Assign) {
 		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
 	}
 	if name == "IFS" {
-		g.loose, g.again = true, g.again || len(g.vars) > 0 // how words are split is not known any more
+		g.vars.loose = true // how words are split is not known any more
+		g.again = g.again || g.vars.hasText()
 	}
-	reevaluator{g}.evaluated(text, x.Pos())
-	old, known := g.vars[name]
+	g.evaluated(text, x.Pos())
+	v := value{kind: static, text: text, others: torn}
+	old, known := g.vars.values[name]
 	if x.Append {
-		text = old + text
+		v.text = old.text + text
 	}
 	switch {
-	case x.Index != nil, x.Array != nil, len(text) > maxValue, strings.Contains(text, agenttool.Unread), len(g.vars) >= maxVars && !known:
+	case x.Index != nil, x.Array != nil, len(v.text) > maxValue, strings.Contains(v.text, agenttool.Unread), len(g.vars.values) >= maxVars && !known:
 		g.lose(name)
 		return
-	case known && old != text:
-		g.tear(name)
+	case old.kind == static && old.text != v.text:
+		v.others = true
 		g.again = true
 	}
-	if g.vars == nil {
-		g.vars = map[string]string{}
+	v.others = v.others || old.others
+	g.vars.keep(name, v)
+}
+
+func (g *extractor) mention(argv []string) {
+	switch {
+	case len(g.mentions) >= maxMentions:
+		g.over = true
+		return
+	case g.mentions == nil:
+		g.mentions = make([][]string, 0, 8)
 	}
-	if g.vars[name] = text; torn {
-		g.tear(name)
+	g.mentions = append(g.mentions, argv)
+}
+
+// add records what is destroyed; "" is nothing.
+func (g *extractor) add(what string, at syntax.Pos) {
+	if what == "" {
+		return
+	}
+	r := agenttool.Reason{Fact: "destructive", Text: cut.Short(what, maxReason), Line: int(at.Line()), Column: int(at.Col())}
+	if g.inner != nil {
+		r.Line, r.Column = g.inner.line, g.inner.column
+	}
+	if len(g.found) < maxDestroyed {
+		g.found = addReason(g.found, r)
 	}
 }

@@ -8,11 +8,8 @@ import (
 	"toolhost/agenttool"
 )
 
-// reevaluator looks at text that the shell evaluates a second time.
-type reevaluator struct{ *extractor }
-
 // code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
-func (g reevaluator) code(text string, at syntax.Pos) {
+func (g *extractor) code(text string, at syntax.Pos) {
 	if bare := withoutQuotes(text); bare != text && strings.Contains(bare, "$(") {
 		g.hidden = true
 		g.text(bare, at, false)
@@ -24,14 +21,14 @@ func (g reevaluator) code(text string, at syntax.Pos) {
 
 // evaluated looks at a word that may be taken for a variable with a subscript; the shell then runs code in the subscript: a[$(rm
 // x)].
-func (g reevaluator) evaluated(word string, at syntax.Pos) {
+func (g *extractor) evaluated(word string, at syntax.Pos) {
 	if _, subscript, ok := strings.Cut(word, "["); ok {
 		g.code(subscript, at)
 	}
 }
 
 // test looks at the words of [[ … ]] that are evaluated once more: those of -v, and those beside -eq and its like.
-func (g reevaluator) test(x *syntax.TestClause) {
+func (g *extractor) test(x *syntax.TestClause) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok && len(word.Parts) == 1 {
 			if _, literal := word.Parts[0].(*syntax.Lit); !literal {
@@ -43,7 +40,7 @@ func (g reevaluator) test(x *syntax.TestClause) {
 }
 
 // unquoted looks at the text of single quotes in an expression, where they quote nothing: $((1 + '$(rm x)')).
-func (g reevaluator) unquoted(n syntax.Node) {
+func (g *extractor) unquoted(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if quoted, ok := n.(*syntax.SglQuoted); ok {
 			g.code(quoted.Value, quoted.Pos())
@@ -54,7 +51,7 @@ func (g reevaluator) unquoted(n syntax.Node) {
 
 // unquotes looks in double quotes, or in a here-document, for inner quotes that bash versions treat differently: the end of the
 // word, as the parser sees it, may then be wrong.
-func (g reevaluator) unquotes(parts []syntax.WordPart) {
+func (g *extractor) unquotes(parts []syntax.WordPart) {
 	for _, part := range parts {
 		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
 			g.hidden = true
@@ -64,7 +61,7 @@ func (g reevaluator) unquotes(parts []syntax.WordPart) {
 }
 
 // raw looks at all text in an expansion as at text that runs.
-func (g reevaluator) raw(x *syntax.ParamExp) {
+func (g *extractor) raw(x *syntax.ParamExp) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		switch x := n.(type) {
 		case *syntax.CmdSubst:
@@ -79,7 +76,7 @@ func (g reevaluator) raw(x *syntax.ParamExp) {
 }
 
 // loud looks at text whose quotes may be none as at text that runs, with them and without.
-func (g reevaluator) loud(text string, at syntax.Pos) {
+func (g *extractor) loud(text string, at syntax.Pos) {
 	g.text(text, at, false)
 	if bare := withoutQuotes(text); bare != text {
 		g.text(bare, at, false)
@@ -95,7 +92,7 @@ func withoutQuotes(text string) string {
 }
 
 // param looks at an expansion that runs code in the value of a variable: ${x@P}, and ${!x} where x is a[$(rm x)].
-func (g reevaluator) param(x *syntax.ParamExp) {
+func (g *extractor) param(x *syntax.ParamExp) {
 	if x.Index != nil && !allOf(x.Index) {
 		g.unquoted(x.Index)
 	}

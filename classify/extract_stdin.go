@@ -11,11 +11,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// feeder looks at the input that programs get on stdin.
-type feeder struct{ *extractor }
-
 // redirects looks at text that is fed to a program, and at writes to disks.
-func (g feeder) redirects(s *syntax.Stmt) {
+func (g *extractor) redirects(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		if r.Word == nil {
 			continue
@@ -32,10 +29,10 @@ func (g feeder) redirects(s *syntax.Stmt) {
 			}
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			if r.Hdoc != nil {
-				reevaluator(g).unquotes(r.Hdoc.Parts)
+				g.unquotes(r.Hdoc.Parts)
 			}
 			if by := g.takerIn(s.Cmd); by != "" {
-				foreign(g).fed(by, g.document(r), s.Cmd.Pos(), true)
+				g.fed(by, g.document(r), s.Cmd.Pos(), true)
 			}
 		}
 	}
@@ -52,10 +49,10 @@ func isDisk(text string) bool {
 }
 
 // document returns the text of a here-document or a here-string.
-func (sp *speller) document(r *syntax.Redirect) string {
+func (g *extractor) document(r *syntax.Redirect) string {
 	switch {
 	case r.Op == syntax.WordHdoc:
-		return sp.spelling(r.Word.Parts)
+		return g.spelling(r.Word.Parts)
 	case r.Hdoc == nil:
 		return ""
 	}
@@ -65,18 +62,18 @@ func (sp *speller) document(r *syntax.Redirect) string {
 		lit, ok := part.(*syntax.Lit)
 		switch {
 		case !ok:
-			b.WriteString(sp.expandsTo(part))
+			b.WriteString(g.expandsTo(part))
 		case quoted:
 			b.WriteString(lit.Value)
 		default:
 			unescape(&b, lit.Value, "$`\\")
 		}
 	}
-	return sp.unmarked(b.String())
+	return g.unmarked(b.String())
 }
 
 // pipe looks at text that is printed into a program that takes it, through any number of others.
-func (g feeder) pipe(x *syntax.BinaryCmd) {
+func (g *extractor) pipe(x *syntax.BinaryCmd) {
 	if x.Op != syntax.Pipe && x.Op != syntax.PipeAll {
 		return
 	}
@@ -101,13 +98,13 @@ func (g feeder) pipe(x *syntax.BinaryCmd) {
 }
 
 // printed looks at the text that one stage of a pipeline prints or passes on.
-func (g feeder) printed(s *syntax.Stmt, by program.Language) {
+func (g *extractor) printed(s *syntax.Stmt, by program.Language) {
 	if by == "" {
 		return
 	}
 	for _, r := range s.Redirs {
 		if r.Hdoc != nil || r.Op == syntax.WordHdoc {
-			foreign(g).fed(by, g.document(r), r.OpPos, true)
+			g.fed(by, g.document(r), r.OpPos, true)
 		}
 	}
 	if s.Cmd == nil {
@@ -122,18 +119,18 @@ func (g feeder) printed(s *syntax.Stmt, by program.Language) {
 		case name == "echo" || name == "printf" || name == "xargs":
 			argv := g.spellings(call.Args).argv
 			for _, word := range argv[1:] {
-				foreign(g).fed(by, word, call.Pos(), false)
+				g.fed(by, word, call.Pos(), false)
 			}
-			foreign(g).fed(by, echoed(argv), call.Pos(), true)
+			g.fed(by, echoed(argv), call.Pos(), true)
 		case by == program.ShellText && carries(name).Text == program.FilterText:
-			foreign(g).generated(g.spellings(call.Args).argv, call.Pos())
+			g.generated(g.spellings(call.Args).argv, call.Pos())
 		}
 		return true
 	})
 }
 
 // substituted looks at the text of substitutions among the words of a command that takes text: bash <(echo rm x).
-func (g feeder) substituted(x *syntax.CallExpr) {
+func (g *extractor) substituted(x *syntax.CallExpr) {
 	for _, word := range x.Args[1:] {
 		list := substitution(word)
 		if list == nil {
@@ -162,19 +159,19 @@ func substitution(word *syntax.Word) []*syntax.Stmt {
 }
 
 // takerIn returns how the first program in a command that takes text, perhaps behind wrappers, takes it from stdin.
-func (sp *speller) takerIn(cmd syntax.Command) program.Language {
+func (g *extractor) takerIn(cmd syntax.Command) program.Language {
 	switch x := cmd.(type) {
 	case nil:
 		return ""
 	case *syntax.CallExpr:
-		if by := sp.takerOf(x); by != "" || len(x.Assigns) == 0 && !slices.ContainsFunc(x.Args, nests) {
+		if by := g.takerOf(x); by != "" || len(x.Assigns) == 0 && !slices.ContainsFunc(x.Args, nests) {
 			return by
 		}
 	}
 	var by program.Language
 	syntax.Walk(cmd, func(n syntax.Node) bool {
 		if call, ok := n.(*syntax.CallExpr); ok && by == "" {
-			by = sp.takerOf(call)
+			by = g.takerOf(call)
 		}
 		return by == ""
 	})
@@ -182,13 +179,13 @@ func (sp *speller) takerIn(cmd syntax.Command) program.Language {
 }
 
 // readsCommands reports whether a shell in a command takes its commands from stdin.
-func (sp *speller) readsCommands(cmd syntax.Command) bool {
+func (g *extractor) readsCommands(cmd syntax.Command) bool {
 	found := false
 	syntax.Walk(cmd, func(n syntax.Node) bool {
 		if call, ok := n.(*syntax.CallExpr); ok && !found {
 			for i, word := range call.Args {
-				name := path.Base(sp.spelling(word.Parts))
-				found = found || carries(name).Input && takesStdin(sp.literals(call.Args[i+1:]))
+				name := path.Base(g.spelling(word.Parts))
+				found = found || carries(name).Input && takesStdin(g.literals(call.Args[i+1:]))
 			}
 		}
 		return !found
@@ -241,8 +238,8 @@ func printsAsSpelled(call *syntax.CallExpr) bool {
 	if !prints(call) {
 		return false
 	}
-	var s speller
-	words := s.literals(call.Args[1:])
+	var g extractor
+	words := g.literals(call.Args[1:])
 	for _, word := range words {
 		if strings.Contains(strings.ReplaceAll(word, `\n`, ""), `\`) {
 			return false
@@ -259,11 +256,11 @@ func nests(word *syntax.Word) bool {
 }
 
 // takerOf returns how a program takes text from stdin, or one that it runs.
-func (sp *speller) takerOf(call *syntax.CallExpr) program.Language {
+func (g *extractor) takerOf(call *syntax.CallExpr) program.Language {
 	if len(call.Args) == 0 {
 		return ""
 	}
-	name := path.Base(sp.spelling(call.Args[0].Parts))
+	name := path.Base(g.spelling(call.Args[0].Parts))
 	carried := carries(name)
 	if carried.Text.FromInput() {
 		return carried.Text
@@ -272,7 +269,7 @@ func (sp *speller) takerOf(call *syntax.CallExpr) program.Language {
 		return ""
 	}
 	for _, word := range call.Args[1:] {
-		if by := carries(path.Base(sp.spelling(word.Parts))).Text; by.FromInput() {
+		if by := carries(path.Base(g.spelling(word.Parts))).Text; by.FromInput() {
 			return by
 		}
 	}

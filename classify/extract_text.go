@@ -9,11 +9,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// foreign looks at texts in the languages that programs take.
-type foreign struct{ *extractor }
-
 // takes looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
-func (g foreign) takes(by program.Language, name string, argv []string, at syntax.Pos) {
+func (g *extractor) takes(by program.Language, name string, argv []string, at syntax.Pos) {
 	switch by {
 	case program.ShellText:
 		for _, whole := range argv[1:] {
@@ -23,7 +20,7 @@ func (g foreign) takes(by program.Language, name string, argv []string, at synta
 		}
 	case program.SubscriptText:
 		for i, word := range argv[1:] {
-			if reevaluator(g).evaluated(word, at); argv[i] == "-C" { // of mapfile
+			if g.evaluated(word, at); argv[i] == "-C" { // of mapfile
 				g.text(word, at, true)
 			}
 		}
@@ -44,7 +41,7 @@ func (g foreign) takes(by program.Language, name string, argv []string, at synta
 }
 
 // fed looks at text that a program takes, as a word or on stdin.
-func (g foreign) fed(by program.Language, text string, at syntax.Pos, surely bool) {
+func (g *extractor) fed(by program.Language, text string, at syntax.Pos, surely bool) {
 	switch by {
 	case program.ShellText:
 		if surely {
@@ -85,7 +82,7 @@ func destroysQuery(text string) string {
 
 // script looks at a program in Python, Perl, JavaScript, Ruby or PHP: for calls that remove files, and if it runs
 // commands at all, at its strings.
-func (g foreign) script(text string, at syntax.Pos) {
+func (g *extractor) script(text string, at syntax.Pos) {
 	for _, call := range removingCalls {
 		if strings.Contains(text, call) {
 			g.add("the script removes files: "+call, at)
@@ -102,7 +99,7 @@ func (g foreign) script(text string, at syntax.Pos) {
 }
 
 // pieces looks at each piece of a text between some bytes.
-func (g foreign) pieces(text, between string, at syntax.Pos) {
+func (g *extractor) pieces(text, between string, at syntax.Pos) {
 	for _, piece := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(between, r) }) {
 		if strings.Trim(piece, " ,;:()[]") != "" {
 			g.text(piece, at, false)
@@ -111,7 +108,7 @@ func (g foreign) pieces(text, between string, at syntax.Pos) {
 }
 
 // lists gathers the strings of a script between which there are only commas, as words of a command: ["git", "push"].
-func (g foreign) lists(text string, at syntax.Pos) {
+func (g *extractor) lists(text string, at syntax.Pos) {
 	var argv []string
 	for {
 		open := strings.IndexAny(text, `'"`)
@@ -133,7 +130,7 @@ func (g foreign) lists(text string, at syntax.Pos) {
 }
 
 // git looks at settings whose values are commands, and at the commands of subcommands that run some.
-func (g foreign) git(argv []string, at syntax.Pos) {
+func (g *extractor) git(argv []string, at syntax.Pos) {
 	sub, rest := program.Subcommand(program.Lookup("git"), argv[1:])
 	for i, word := range argv[1:] {
 		switch {
@@ -141,9 +138,9 @@ func (g foreign) git(argv []string, at syntax.Pos) {
 			g.text(word[1:], at, false)
 		case argv[i] == "-c":
 			name, value, _ := strings.Cut(word, "=")
-			g.setting(name, value, at)
+			g.gitSetting(name, value, at)
 		case sub == "config" && i > 0 && strings.Contains(argv[i], "."):
-			g.setting(argv[i], word, at)
+			g.gitSetting(argv[i], word, at)
 		}
 	}
 	words := argv[len(argv)-len(rest):]
@@ -153,7 +150,7 @@ func (g foreign) git(argv []string, at syntax.Pos) {
 	case "submodule":
 		g.text(strings.Join(behindWord(words, "foreach"), " "), at, true)
 	case "rebase", "difftool", "filter-branch", "for-each-repo":
-		unwrapper(g).wrapped(argv[len(argv)-len(rest)-1:], at)
+		g.wrapped(argv[len(argv)-len(rest)-1:], at)
 	}
 }
 
@@ -169,7 +166,8 @@ func behindWord(argv []string, name string) []string {
 	return argv[at:]
 }
 
-func (g foreign) setting(name, value string, at syntax.Pos) {
+// gitSetting looks at a setting of git, which may be a command or an alias.
+func (g *extractor) gitSetting(name, value string, at syntax.Pos) {
 	command, isShell := strings.CutPrefix(value, "!")
 	if strings.HasPrefix(strings.ToLower(name), "alias.") && !isShell {
 		command = "git " + value
@@ -178,14 +176,14 @@ func (g foreign) setting(name, value string, at syntax.Pos) {
 }
 
 // filter looks at the commands in a script of sed or awk.
-func (g foreign) filter(name string, argv []string, at syntax.Pos) {
+func (g *extractor) filter(name string, argv []string, at syntax.Pos) {
 	spec := program.Lookup(name)
 	if spec == nil || len(argv) > maxScanned {
 		g.over = true
 		return
 	}
-	defer g.parsing.Free(g.parsing.Mark())
-	_, use := g.parsing.Parse(spec, unwrapper(g).asWords(name, argv))
+	defer g.memory.parsing.Free(g.memory.parsing.Mark())
+	_, use := g.memory.parsing.Parse(spec, g.asWords(name, argv))
 	for _, c := range use.Runs {
 		if c.Shell != nil {
 			g.text(c.Shell.Text, at, false)
@@ -197,7 +195,7 @@ func (g foreign) filter(name string, argv []string, at syntax.Pos) {
 }
 
 // generated looks at the strings in a script of sed or awk, whose output may be commands.
-func (g foreign) generated(argv []string, at syntax.Pos) {
+func (g *extractor) generated(argv []string, at syntax.Pos) {
 	for _, word := range argv[1:] {
 		g.pieces(word, `/"|,#;{}()$`, at)
 	}

@@ -12,24 +12,24 @@ import (
 )
 
 // variable returns the last literal value of a variable.
-func (sp *speller) variable(name string) (text string, ok bool) {
-	text, ok = sp.vars[name]
-	switch {
-	case ok, sp.torn[name]:
-	case name == "HOME":
-		text = sp.ctx.Home
-	case name == "PWD" && !sp.moved:
-		text, sp.placed = sp.ctx.Dir, true
+func (g *extractor) variable(name string) (text string, ok bool) {
+	dir := ""
+	if !g.moved {
+		dir = g.ctx.Dir
 	}
-	return text, ok || text != ""
+	if _, set := g.vars.values[name]; name == "PWD" && !set && !g.moved {
+		g.placed = true
+	}
+	v := g.vars.lookup(name, g.ctx.Home, dir)
+	return v.text, v.kind == static
 }
 
 // value returns the text that an assignment gives.
-func (sp *speller) value(x *syntax.Assign) string {
+func (g *extractor) value(x *syntax.Assign) string {
 	if x.Value == nil {
 		return ""
 	}
-	return sp.atHome(x.Value.Parts, sp.spelling(x.Value.Parts))
+	return g.atHome(x.Value.Parts, g.spelling(x.Value.Parts))
 }
 
 // setByBash reports whether bash itself gives a variable what it holds.
@@ -43,7 +43,7 @@ func setByBash(name string) bool {
 }
 
 // computes takes note of a variable that an expression gives a value.
-func (sp *speller) computes(n syntax.Node) {
+func (g *extractor) computes(n syntax.Node) {
 	var target syntax.ArithmExpr
 	switch x := n.(type) {
 	case *syntax.BinaryArithm:
@@ -65,29 +65,29 @@ func (sp *speller) computes(n syntax.Node) {
 	}
 	switch x := word.Parts[0].(type) {
 	case *syntax.Lit:
-		sp.loseKnown(x.Value)
+		g.loseKnown(x.Value)
 	case *syntax.ParamExp:
-		sp.loseKnown(x.Param.Value)
+		g.loseKnown(x.Param.Value)
 	}
 }
 
 // loseKnown is lose for a variable that may be none.
-func (sp *speller) loseKnown(name string) {
-	if _, ok := sp.vars[name]; ok {
-		sp.lose(name)
+func (g *extractor) loseKnown(name string) {
+	if g.vars.values[name].kind == static {
+		g.lose(name)
 	}
 }
 
 // enter and leave are called before and behind the children of a node.
-func (sp *speller) enter(n syntax.Node) {
-	before := len(sp.assigned)
+func (g *extractor) enter(n syntax.Node) {
+	before := len(g.assigned)
 	switch x := n.(type) {
 	case *syntax.CallExpr:
 		if len(x.Args) == 0 || len(x.Assigns) == 0 {
 			before = -1
 		}
 	case *syntax.Stmt:
-		if !x.Background && x != sp.piped {
+		if !x.Background && x != g.piped {
 			before = -1
 		}
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.BinaryCmd, *syntax.CoprocClause, *syntax.IfClause,
@@ -95,69 +95,60 @@ func (sp *speller) enter(n syntax.Node) {
 	default:
 		before = -1
 	}
-	sp.nodes = append(sp.nodes, before)
+	g.nodes = append(g.nodes, before)
 }
 
 // leave tears the variables that were assigned in a node, if it may not have run, or only in a process of its own.
-func (sp *speller) leave() {
-	last := len(sp.nodes) - 1
-	before := sp.nodes[last]
-	sp.nodes = sp.nodes[:last]
-	if before < 0 || before >= len(sp.assigned) {
+func (g *extractor) leave() {
+	last := len(g.nodes) - 1
+	before := g.nodes[last]
+	g.nodes = g.nodes[:last]
+	if before < 0 || before >= len(g.assigned) {
 		return
 	}
-	for _, name := range sp.assigned[before:] {
-		if !sp.torn[name] {
-			sp.tear(name)
-		}
+	for _, name := range g.assigned[before:] {
+		g.tear(name)
 	}
 }
 
 // tear takes note that a variable is not always what it was last given.
-func (sp *speller) tear(name string) {
-	switch {
-	case len(sp.torn) >= maxVars:
-		sp.loose = true
-		return
-	case sp.torn == nil:
-		sp.torn = map[string]bool{}
-	}
-	sp.torn[name] = true
+func (g *extractor) tear(name string) {
+	v := g.vars.values[name]
+	v.others = true
+	g.vars.keep(name, v)
 }
 
 // lose takes note that a variable is given what is not known.
-func (sp *speller) lose(name string) {
-	_, known := sp.vars[name]
-	sp.again = sp.again || known
-	sp.tear(name)
-	delete(sp.vars, name)
+func (g *extractor) lose(name string) {
+	g.again = g.again || g.vars.values[name].kind == static
+	g.vars.keep(name, value{others: true})
 }
 
-func (sp *speller) loop(x *syntax.ForClause) {
+func (g *extractor) loop(x *syntax.ForClause) {
 	if iter, ok := x.Loop.(*syntax.WordIter); ok {
-		sp.lose(iter.Name.Value)
+		g.lose(iter.Name.Value)
 	}
 }
 
 // sets takes note of the variables that a builtin sets.
-func (sp *speller) sets(argv []string) {
+func (g *extractor) sets(argv []string) {
 	switch argv[0] {
 	case "hash": // -p says what a name runs
 		if at := slices.Index(argv, "-p"); at > 0 && at+1 < len(argv) {
-			sp.mention([]string{argv[at+1], agenttool.Unread})
+			g.mention([]string{argv[at+1], agenttool.Unread})
 		}
 	case "cd", "pushd", "popd":
-		sp.moved, sp.again = true, sp.again || sp.placed && !sp.moved
+		g.moved, g.again = true, g.again || g.placed && !g.moved
 	case "read", "mapfile", "readarray", "getopts", "printf", "unset", "wait":
 		for _, word := range argv[1:] {
-			sp.loseKnown(word)
+			g.loseKnown(word)
 		}
 	}
 }
 
 // function takes note of a function that runs its arguments, wherever in it.
-func (sp *speller) function(x *syntax.FuncDecl) {
-	if x.Name == nil || sp.runners[x.Name.Value] {
+func (g *extractor) function(x *syntax.FuncDecl) {
+	if x.Name == nil || g.runners[x.Name.Value] {
 		return
 	}
 	syntax.Walk(x.Body, func(n syntax.Node) bool {
@@ -166,13 +157,13 @@ func (sp *speller) function(x *syntax.FuncDecl) {
 			return true
 		}
 		runs := argument(call.Args[0])
-		name := path.Base(sp.spelling(call.Args[0].Parts))
+		name := path.Base(g.spelling(call.Args[0].Parts))
 		runs = runs || startsOthers(name) && slices.ContainsFunc(call.Args[1:], argument)
-		if runs && len(sp.runners) < maxVars {
-			if sp.runners == nil {
-				sp.runners = map[string]bool{}
+		if runs && len(g.runners) < maxVars {
+			if g.runners == nil {
+				g.runners = map[string]bool{}
 			}
-			sp.runners[x.Name.Value], sp.again = true, true
+			g.runners[x.Name.Value], g.again = true, true
 		}
 		return !runs
 	})

@@ -9,42 +9,6 @@ import (
 	"toolhost/agenttool"
 )
 
-// speller spells words out, with the values that variables have so far.
-type speller struct {
-	findings
-	ctx Context
-
-	memory
-	manner
-
-	assigned []string     // variables, in the order of their assignments
-	piped    *syntax.Stmt // the left side of the last pipe: its assignments hold in a process of its own
-	nodes    []int        // around the one that is looked at: how many were assigned before, -1 if they hold behind it
-}
-
-// memory is the state of the shell, as far as the commands before this one tell it.
-type memory struct {
-	vars    map[string]string // last values of variables, as far as they are literal
-	torn    map[string]bool   // variables that were given more than that
-	loose   bool              // all of them may have been
-	runners map[string]bool   // functions that run their arguments
-	moved   bool              // the working directory changes
-	placed  bool              // a word was spelt with the start directory
-	again   bool              // later text may change the meaning of earlier text
-}
-
-// manner is how words are spelt.
-type manner struct {
-	within   int      // substitutions around the word
-	expanded int      // words that braces made
-	given    int      // bytes that variables gave
-	marked   bool     // the text has unknownMark for its unknown pieces
-	open     bool     // patterns, and values of torn variables, are Unread
-	unsure   bool     // a torn variable was spelt with its last value
-	words    []string // those of the command that is looked at
-	single   uint64   // which of the first of them are one word each, although they are not known
-}
-
 const maxSpelt = 3 // substitutions in one another whose text is put together
 
 // spellings are the words of a command as they are spellings, in up to three ways.
@@ -95,15 +59,15 @@ func (s *spellings) reopen(open string) {
 }
 
 // spellings returns the texts of words, after their braces, as far as they are literal.
-func (sp *speller) spellings(words []*syntax.Word) spellings {
+func (g *extractor) spellings(words []*syntax.Word) spellings {
 	s := spellings{argv: make([]string, 0, len(words))}
 	for _, word := range words {
-		if text, ok := plainWord(word); ok && !sp.marked {
+		if text, ok := plainWord(word); ok && !g.marked {
 			s.add(text)
 			continue
 		}
-		if !hasBrace(word) || !sp.braced(&s, word) {
-			sp.word(&s, word)
+		if !hasBrace(word) || !g.braced(&s, word) {
+			g.word(&s, word)
 		}
 	}
 	return s
@@ -111,26 +75,26 @@ func (sp *speller) spellings(words []*syntax.Word) spellings {
 
 // braced adds the words that braces make, and reports whether there are any. Where bash may find braces that the parser
 // does not, {a},b}, what they make is not known.
-func (sp *speller) braced(s *spellings, word *syntax.Word) bool {
+func (g *extractor) braced(s *spellings, word *syntax.Word) bool {
 	split := *word
 	found := syntax.SplitBraces(&split) && hasBraceExp(split.Parts)
 	if !found && !mayBrace(word.Parts) {
 		return false
 	}
 	var each []*syntax.Word
-	ok := found && sp.expanded < maxExpanded && !namesGrow(split.Parts)
+	ok := found && g.expanded < maxExpanded && !namesGrow(split.Parts)
 	if ok {
 		each, ok = expandBraces(split.Parts)
-		sp.expanded += len(each)
+		g.expanded += len(each)
 		ok = ok && !slices.ContainsFunc(each, func(one *syntax.Word) bool { return mayBrace(one.Parts) })
 	}
 	if !ok {
-		sp.over = true
+		g.over = true
 		s.add(agenttool.Unread)
 	}
 	for _, one := range each {
 		if !isEmpty(one) {
-			sp.word(s, one)
+			g.word(s, one)
 		}
 	}
 	return true
@@ -155,11 +119,11 @@ func plainWord(word *syntax.Word) (string, bool) {
 }
 
 // word adds one word without braces.
-func (sp *speller) word(s *spellings, word *syntax.Word) {
-	sp.unsure = false
-	text, bare := sp.spelling(word.Parts), expands(word)
-	unsure := sp.unsure || hasPattern(word) || bare && strings.ContainsAny(text, "*?[")
-	switch home := sp.atHome(word.Parts, text); {
+func (g *extractor) word(s *spellings, word *syntax.Word) {
+	g.unsure = false
+	text, bare := g.spelling(word.Parts), expands(word)
+	unsure := g.unsure || hasPattern(word) || bare && strings.ContainsAny(text, "*?[")
+	switch home := g.atHome(word.Parts, text); {
 	case bare && (text == "" || strings.ContainsAny(text, splitBytes)):
 		s.addSplit(text, splitFields(text))
 		if unsure || text != "" && len(word.Parts) > 1 { // some of its blanks may be quoted
@@ -169,7 +133,7 @@ func (sp *speller) word(s *spellings, word *syntax.Word) {
 	case home != text:
 		s.addSplit(text, []string{home})
 		if unsure {
-			s.reopen(sp.atHome(word.Parts, sp.opened(word)))
+			s.reopen(g.atHome(word.Parts, g.opened(word)))
 		}
 		return
 	}
@@ -177,7 +141,7 @@ func (sp *speller) word(s *spellings, word *syntax.Word) {
 		s.single |= 1 << len(s.argv)
 	}
 	if unsure {
-		if open := sp.opened(word); open != text {
+		if open := g.opened(word); open != text {
 			s.addOpen(text, open)
 			return
 		}
@@ -191,16 +155,16 @@ func splitFields(text string) []string {
 }
 
 // opened returns the text of a word with Unread for every piece that may expand to something else.
-func (sp *speller) opened(word *syntax.Word) string {
-	sp.open = true
-	defer func() { sp.open = false }()
-	return sp.spelling(word.Parts)
+func (g *extractor) opened(word *syntax.Word) string {
+	g.open = true
+	defer func() { g.open = false }()
+	return g.spelling(word.Parts)
 }
 
 // atHome returns the text of a word with the home directory for a tilde at its beginning, or at that of the value in a word that looks
 // like an assignment.
-func (sp *speller) atHome(parts []syntax.WordPart, text string) string {
-	if len(parts) == 0 || sp.ctx.Home == "" {
+func (g *extractor) atHome(parts []syntax.WordPart, text string) string {
+	if len(parts) == 0 || g.ctx.Home == "" {
 		return text
 	}
 	lit, ok := parts[0].(*syntax.Lit)
@@ -213,7 +177,7 @@ func (sp *speller) atHome(parts []syntax.WordPart, text string) string {
 	}
 	value := lit.Value[start:]
 	if strings.HasPrefix(value, "~/") || value == "~" && len(parts) == 1 {
-		return text[:start] + sp.ctx.Home + text[start+1:]
+		return text[:start] + g.ctx.Home + text[start+1:]
 	}
 	return text
 }
@@ -255,16 +219,16 @@ func hasPattern(word *syntax.Word) bool {
 }
 
 // spelling returns the literal text of a word; an unknown expansion in it is Unread.
-func (sp *speller) spelling(parts []syntax.WordPart) string {
+func (g *extractor) spelling(parts []syntax.WordPart) string {
 	if len(parts) == 1 {
 		switch x := parts[0].(type) {
 		case *syntax.Lit:
-			if !sp.open && strings.IndexByte(x.Value, '\\') < 0 {
-				return sp.unmarked(x.Value)
+			if !g.open && strings.IndexByte(x.Value, '\\') < 0 {
+				return g.unmarked(x.Value)
 			}
 		case *syntax.SglQuoted:
 			if !x.Dollar {
-				return sp.unmarked(x.Value)
+				return g.unmarked(x.Value)
 			}
 		}
 	}
@@ -272,7 +236,7 @@ func (sp *speller) spelling(parts []syntax.WordPart) string {
 	for _, part := range parts {
 		switch x := part.(type) {
 		case *syntax.Lit:
-			sp.literal(&b, x.Value)
+			g.literal(&b, x.Value)
 		case *syntax.SglQuoted:
 			text, ok := x.Value, true
 			if x.Dollar {
@@ -287,25 +251,25 @@ func (sp *speller) spelling(parts []syntax.WordPart) string {
 				if lit, ok := inner.(*syntax.Lit); ok {
 					unescape(&b, lit.Value, "$`\"\\")
 				} else {
-					sp.expansion(&b, inner)
+					g.expansion(&b, inner)
 				}
 			}
 		default:
-			sp.expansion(&b, part)
+			g.expansion(&b, part)
 		}
 	}
-	if b.Len() > maxValue && sp.within > 0 {
+	if b.Len() > maxValue && g.within > 0 {
 		return agenttool.Unread
 	}
-	return sp.unmarked(b.String())
+	return g.unmarked(b.String())
 }
 
 // literal writes unquoted text.
-func (sp *speller) literal(b *strings.Builder, text string) {
+func (g *extractor) literal(b *strings.Builder, text string) {
 	if ends := strings.TrimRight(text, `\`); (len(text)-len(ends))%2 == 1 {
-		sp.hidden = true // shells differ on a backslash at the end
+		g.hidden = true // shells differ on a backslash at the end
 	}
-	for sp.open {
+	for g.open {
 		at := strings.IndexAny(text, "*?[\\")
 		if at < 0 {
 			break
@@ -330,31 +294,32 @@ func (sp *speller) literal(b *strings.Builder, text string) {
 }
 
 // expansion writes the expansion of a part, Unread if it is too long.
-func (sp *speller) expansion(b *strings.Builder, part syntax.WordPart) {
-	text := sp.expandsTo(part)
-	if sp.open && strings.ContainsAny(text, "*?[") {
+func (g *extractor) expansion(b *strings.Builder, part syntax.WordPart) {
+	text := g.expandsTo(part)
+	if g.open && strings.ContainsAny(text, "*?[") {
 		text = agenttool.Unread
 	}
-	if sp.given += len(text); b.Len()+len(text) > maxValue || sp.given > maxRecorded {
+	if g.given += len(text); b.Len()+len(text) > maxValue || g.given > maxRecorded {
 		text = agenttool.Unread
 	}
 	b.WriteString(text)
 }
 
 // expandsTo returns the last value of a variable, or the output of echo or printf in a substitution.
-func (sp *speller) expandsTo(part syntax.WordPart) string {
+func (g *extractor) expandsTo(part syntax.WordPart) string {
 	switch x := part.(type) {
 	case *syntax.ParamExp:
 		if !simpleParam(x) {
 			break
 		}
-		text, ok := sp.variable(x.Param.Value)
-		if torn := sp.loose || sp.torn[x.Param.Value]; ok && !(torn && sp.open) {
-			sp.unsure = sp.unsure || torn
+		text, ok := g.variable(x.Param.Value)
+		others := g.vars.loose || g.vars.values[x.Param.Value].others
+		if ok && !(others && g.open) {
+			g.unsure = g.unsure || others
 			return text
 		}
 	case *syntax.CmdSubst:
-		if text, ok := sp.echoes(x); ok {
+		if text, ok := g.echoes(x); ok {
 			return text
 		}
 	}
@@ -378,39 +343,39 @@ func unescape(b *strings.Builder, text, only string) {
 }
 
 // unmarked returns a text with Unread for the mark.
-func (sp *speller) unmarked(text string) string {
-	if !sp.marked {
+func (g *extractor) unmarked(text string) string {
+	if !g.marked {
 		return text
 	}
 	return strings.ReplaceAll(text, unknownMark, agenttool.Unread)
 }
 
 // echoes returns the approximate output of echo or printf in a substitution; it sets g.unsure if the output may differ.
-func (sp *speller) echoes(x *syntax.CmdSubst) (text string, ok bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || sp.within >= maxSpelt {
+func (g *extractor) echoes(x *syntax.CmdSubst) (text string, ok bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || g.within >= maxSpelt {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || !prints(call) {
 		return "", false
 	}
-	sp.within++
-	defer func() { sp.within-- }()
-	argv := sp.literals(call.Args)
+	g.within++
+	defer func() { g.within-- }()
+	argv := g.literals(call.Args)
 	if !asSpelt(call.Args, argv) {
-		if sp.open {
+		if g.open {
 			return "", false
 		}
-		sp.unsure = true
+		g.unsure = true
 	}
 	return strings.TrimRight(echoed(argv), "\n"), true
 }
 
 // literals returns the words of a command that prints them.
-func (sp *speller) literals(words []*syntax.Word) []string {
+func (g *extractor) literals(words []*syntax.Word) []string {
 	list := make([]string, len(words))
 	for i, word := range words {
-		list[i] = sp.spelling(word.Parts)
+		list[i] = g.spelling(word.Parts)
 	}
 	return list
 }

@@ -11,11 +11,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// unwrapper looks at the words of programs that run others.
-type unwrapper struct{ *extractor }
-
-// settings gathers the commands that variables and options hold among the words of a wrapper: EDITOR=vi, ProxyCommand=nc.
-func (g unwrapper) settings(argv []string, at syntax.Pos) {
+// settingsAmong gathers the commands that variables and options hold among the words of a wrapper: EDITOR=vi, ProxyCommand=nc.
+func (g *extractor) settingsAmong(argv []string, at syntax.Pos) {
 	for i, word := range argv[:min(len(argv), maxSplit)] {
 		variable, value, ok := strings.Cut(word, "=")
 		if ok && plainName(variable) {
@@ -34,7 +31,7 @@ func (g unwrapper) settings(argv []string, at syntax.Pos) {
 }
 
 // followed gathers a command that is given words which are not known after its own.
-func (g unwrapper) followed(argv []string, at syntax.Pos) {
+func (g *extractor) followed(argv []string, at syntax.Pos) {
 	if len(argv) > 0 {
 		g.mention(argv)
 	}
@@ -42,7 +39,7 @@ func (g unwrapper) followed(argv []string, at syntax.Pos) {
 }
 
 // described gathers what a program runs by its description, and reports whether that is all that it runs of its words.
-func (g unwrapper) described(name string, argv []string, at syntax.Pos) bool {
+func (g *extractor) described(name string, argv []string, at syntax.Pos) bool {
 	spec := program.Lookup(name)
 	if b := builtins()[name]; b != nil {
 		spec = &b.spec
@@ -54,8 +51,8 @@ func (g unwrapper) described(name string, argv []string, at syntax.Pos) bool {
 		return true // it only looks
 	}
 	g.steps += 1 + len(argv)/64
-	defer g.parsing.Free(g.parsing.Mark())
-	_, use := g.parsing.Parse(spec, g.asWords(name, argv))
+	defer g.memory.parsing.Free(g.memory.parsing.Mark())
+	_, use := g.memory.parsing.Parse(spec, g.asWords(name, argv))
 	g.nested++
 	for _, c := range use.Runs {
 		g.run(c, argv, at)
@@ -65,8 +62,8 @@ func (g unwrapper) described(name string, argv []string, at syntax.Pos) bool {
 }
 
 // asWords returns words as descriptions take them. Line is the index of each, plus 1.
-func (g unwrapper) asWords(name string, argv []string) []program.Word {
-	words := g.room(len(argv))[:len(argv)]
+func (g *extractor) asWords(name string, argv []string) []program.Word {
+	words := g.memory.room(len(argv))[:len(argv)]
 	for i, text := range argv {
 		known, _, cut := strings.Cut(text, agenttool.Unread)
 		words[i] = program.Word{Text: known, Static: !cut, Many: cut && !g.one(&argv[i]), Line: i + 1}
@@ -76,7 +73,7 @@ func (g unwrapper) asWords(name string, argv []string) []program.Word {
 }
 
 // one reports whether an unknown word of the current command is known to stay one word.
-func (g unwrapper) one(word *string) bool {
+func (g *extractor) one(word *string) bool {
 	for i := range min(len(g.words), 64) {
 		if &g.words[i] == word {
 			return g.single>>i&1 == 1
@@ -86,7 +83,7 @@ func (g unwrapper) one(word *string) bool {
 }
 
 // run gathers one command that a program runs, whose words came from argv.
-func (g unwrapper) run(c program.Command, argv []string, at syntax.Pos) {
+func (g *extractor) run(c program.Command, argv []string, at syntax.Pos) {
 	if c.Shell != nil {
 		text := shellOf(c, argv)
 		g.text(text, at, true)
@@ -165,7 +162,7 @@ func replaces(argv []string) func(program.Word) bool {
 }
 
 // wrapped gathers the words after the first; a command begins at one of them.
-func (g unwrapper) wrapped(argv []string, at syntax.Pos) {
+func (g *extractor) wrapped(argv []string, at syntax.Pos) {
 	for i := 1; i < len(argv) && g.steps <= maxLooks && len(g.mentions) < maxMentions; i++ {
 		if text := unglued(argv[i]); strings.ContainsAny(text, " \n;|&") {
 			g.text(text, at, false)

@@ -14,16 +14,16 @@ const maxGit = 64 // places where git runs
 // checks the disk knows that, see Context.Git. A git command that writes stays unknown unless the text shows that it runs in the
 // start directory.
 func (w *walk) runsGit(name program.Word, u *program.Use) {
-	if w.quiet > 0 || u.Git == nil || u.Git.Verb == "" && u.Understood || u.Git.Verb == "version" {
+	if w.found.quiet > 0 || u.Git == nil || u.Git.Verb == "" && u.Understood || u.Git.Verb == "version" {
 		return
 	}
 	switch {
 	case !gitReads(u):
 		if w.scope.moved() || u.Git.Dir.Text != "" && u.Git.Dir.Text != "." {
-			w.strange("git would read the configuration of another directory, which may run programs", name)
+			w.found.strange("git would read the configuration of another directory, which may run programs", name)
 		}
 	case len(w.scope.dirs) == 0:
-		w.strange("git runs in a directory that is not known, and the configuration of its repository can run programs", name)
+		w.found.strange("git runs in a directory that is not known, and the configuration of its repository can run programs", name)
 	default:
 		for _, dir := range w.scope.dirs {
 			w.gitRun(gitPlace(dir, u.Git, slices.Contains(u.Effects, program.Reaches)), name)
@@ -35,18 +35,18 @@ func (w *walk) runsGit(name program.Word, u *program.Use) {
 func (w *walk) gitRun(run agenttool.GitRun, name program.Word) {
 	switch why, settled := w.ctx.Git[run]; {
 	case settled && why != "":
-		w.strange(why, name)
+		w.found.strange(why, name)
 	case !settled && (run.Dir != w.scope.start || run.GitDir != "" && run.GitDir != run.Dir+"/.git"):
-		w.strange("git would use the repository of "+run.Dir+", whose configuration can run programs", name)
+		w.found.strange("git would use the repository of "+run.Dir+", whose configuration can run programs", name)
 	}
-	if slices.Contains(w.git, run) {
+	if slices.Contains(w.found.git, run) {
 		return
 	}
-	if len(w.git) >= maxGit {
-		w.strange("git runs in too many places", name)
+	if len(w.found.git) >= maxGit {
+		w.found.strange("git runs in too many places", name)
 		return
 	}
-	w.git = append(w.git, run)
+	w.found.git = append(w.found.git, run)
 }
 
 // gitReads reports whether a use of git is a reader's, as far as its words tell.
@@ -102,10 +102,10 @@ func (w *walk) gitRemotes(u *program.Use) bool {
 	case to != "":
 		dir = strings.TrimSuffix(dir, "/") + "/" + to
 	}
-	w.note(remotes)
+	w.found.note(remotes)
 	for _, r := range u.Remotes {
-		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.quiet == 0 && !slices.Contains(w.remotes, found) {
-			w.remotes = append(w.remotes, found)
+		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.found.quiet == 0 && !slices.Contains(w.found.remotes, found) {
+			w.found.remotes = append(w.found.remotes, found)
 		}
 	}
 	return true

@@ -16,6 +16,13 @@ const (
 	shellBreakers = " \t\n*?[]\\"
 )
 
+// listing is names of files that a command prints and another one reads, as [program.Listing] says. Only what looks at the disk can rely
+// on them: a name may hold what parts it, or look like an option.
+type listing struct {
+	program.Listing
+	dir string // the directory that the names are relative to
+}
+
 // prints notes the names of files that a command prints.
 func (w *walk) prints(argv []program.Word, a *program.Args, u *program.Use) {
 	if w.disk == nil {
@@ -160,12 +167,12 @@ func nameValue(word program.Word, dir, without string) value {
 }
 
 // paramValues returns the positional parameters that a nested shell gets from words.
-func (d *workdir) paramValues(words []program.Word) []value {
+func (s *scope) paramValues(words []program.Word) []value {
 	var list []value
 	for _, word := range words {
 		v := known(word)
-		if !word.Static && word.Shape().Pattern != "" && len(d.dirs) == 1 {
-			v = nameValue(word, d.dirs[0], word.Shape().Without)
+		if !word.Static && word.Shape().Pattern != "" && len(s.dirs) == 1 {
+			v = nameValue(word, s.dirs[0], word.Shape().Without)
 			v.named = word.Name
 		}
 		list = append(list, v)
@@ -184,17 +191,14 @@ func (w *walk) listedWord() *program.Word {
 	return &word
 }
 
-// at reports whether the working directory surely is this one.
-func (s *workdir) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == dir }
-
 // require notes that facts depend on the form of names of files.
 func (w *walk) require(argv []program.Word) {
-	if w.disk == nil || w.quiet > 0 {
+	if w.disk == nil || w.found.quiet > 0 {
 		return
 	}
 	for _, word := range argv {
 		if word.Name {
-			w.note(w.match(names, word))
+			w.found.note(w.match(names, word))
 		}
 	}
 }

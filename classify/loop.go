@@ -11,18 +11,18 @@ import (
 // loop analyses head, then body, any number of times. It first runs in silence until the scope at its head no longer changes, then
 // once more with the scope that holds at every turn.
 func (w *walk) loop(head, body func()) {
-	w.quiet++
+	w.found.quiet++
 	settled := false
-	for turn := 0; !settled && turn < 10 && w.rejected == nil; turn++ {
+	for turn := 0; !settled && turn < 10 && w.found.rejected == nil; turn++ {
 		before := w.scope.clone()
 		head()
 		body()
 		w.scope = join(join(before.clone(), w.scope), w.away)
 		settled = same(before, w.scope)
 	}
-	w.quiet--
+	w.found.quiet--
 	if !settled {
-		w.scope.vars, w.scope.dirs = nil, nil
+		w.scope.vars, w.scope.dirs = variables{}, nil
 		w.void("the loop changes variables in a way that is not understood")
 	}
 	head()
@@ -69,11 +69,11 @@ func (w *walk) endless(x *syntax.WhileClause) {
 
 func (w *walk) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
-		w.note(mayRun)
+		w.found.note(mayRun)
 		return
 	}
-	w.note(long)
-	w.fact("long_running", "the loop does not end by itself")
+	w.found.note(long)
+	w.found.fact("long_running", "the loop does not end by itself")
 }
 
 // leaves reports whether something in the statements may end a loop.
@@ -95,8 +95,8 @@ func leaves(body []*syntax.Stmt) bool {
 
 func (w *walk) forClause(x *syntax.ForClause) {
 	if x.Select {
-		w.note(interactive)
-		w.fact("interactive", "`select` waits for an answer")
+		w.found.note(interactive)
+		w.found.fact("interactive", "`select` waits for an answer")
 	}
 	switch l := x.Loop.(type) {
 	case *syntax.CStyleLoop:
@@ -105,7 +105,7 @@ func (w *walk) forClause(x *syntax.ForClause) {
 		w.each(x, l)
 	default:
 		w.unknown("this loop is not understood")
-		w.mayRun("this loop is not understood")
+		w.found.mayRun("this loop is not understood")
 	}
 }
 

@@ -11,18 +11,18 @@ import (
 
 // namesCode records what the words of one run of a program name as code, which is not among what it runs.
 func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
-	if w.quiet > 0 {
+	if w.found.quiet > 0 {
 		return
 	}
 	if program.SetsVariables(base) {
 		w.givenVariables(argv)
-		w.mayRun(ofProgram(base, use.Lost()))
+		w.found.mayRun(ofProgram(base, use.Lost()))
 		return
 	}
 	if use != nil && (use.OnlyReads() || use.NamesCode() == "" && !program.RunsProject(base)) {
 		return
 	}
-	w.mayRun(w.codeOf(base, argv, use, 0))
+	w.found.mayRun(w.codeOf(base, argv, use, 0))
 }
 
 // codeOf says why a program may run code that was not analysed, "" if the analysis covers all the code that its words name. That
@@ -38,17 +38,17 @@ func (w *walk) codeOf(base string, argv []program.Word, use *program.Use, depth 
 		return ofProgram(base, use.NamesCode())
 	}
 	for _, value := range n.Maybe {
-		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
+		w.found.mentions = append(w.found.mentions, []string{value.Text, agenttool.Unread})
 	}
 	for _, script := range n.Scripts {
-		w.mentions = append(w.mentions, spelledWords(script))
+		w.found.mentions = append(w.found.mentions, spelledWords(script))
 	}
 	if n.Why == "" && w.elsewhere() {
 		return base + " runs code of a directory outside the one in which the command line starts"
 	}
 	why := n.Why
 	for _, inner := range n.Commands {
-		w.mentions = append(w.mentions, spelledWords(inner))
+		w.found.mentions = append(w.found.mentions, spelledWords(inner))
 		if reason := w.codeOfCommand(inner, depth+1); why == "" {
 			why = reason
 		}
@@ -93,7 +93,7 @@ func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
 		case c.Shell != nil:
 			return base + " runs text in a shell"
 		case len(c.Argv) > 0:
-			w.mentions = append(w.mentions, spelledWords(c.Argv))
+			w.found.mentions = append(w.found.mentions, spelledWords(c.Argv))
 			if why := w.codeOfCommand(c.Argv, depth+1); why != "" {
 				return why
 			}
@@ -132,7 +132,7 @@ func (w *walk) givenVariables(argv []program.Word) {
 		switch name, value, ok := strings.Cut(word.Text, "="); {
 		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
 			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") && strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
-			w.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
+			w.found.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
 			return
 		case strings.HasPrefix(word.Text, "-"):
 		case !ok && word.Text == "":
@@ -147,19 +147,19 @@ func (w *walk) givenVariables(argv []program.Word) {
 
 // givenVariable records that programs run with a variable set.
 func (w *walk) givenVariable(name string, value program.Word) {
-	if w.quiet > 0 || program.HarmlessEnvironment(name, value) {
+	if w.found.quiet > 0 || program.HarmlessEnvironment(name, value) {
 		return
 	}
-	w.mayRun(program.VariableNamesCode(name, value))
+	w.found.mayRun(program.VariableNamesCode(name, value))
 	if value.Static && value.Text != "" {
-		w.mentions = append(w.mentions, []string{value.Text, agenttool.Unread})
+		w.found.mentions = append(w.found.mentions, []string{value.Text, agenttool.Unread})
 	}
 }
 
 // builtinMayRun judges the builtins that run text, files or other programs.
 func (w *walk) builtinMayRun(argv []program.Word) {
 	words := argv[1:]
-	if w.quiet > 0 || len(words) == 0 {
+	if w.found.quiet > 0 || len(words) == 0 {
 		return
 	}
 	w.setsByBuiltin(argv[0].Text, words)
@@ -168,28 +168,28 @@ func (w *walk) builtinMayRun(argv []program.Word) {
 		texts := make([]string, len(words))
 		for i, word := range words {
 			if texts[i] = word.Text; !word.Static {
-				w.mayRun("eval runs text that is not known")
+				w.found.mayRun("eval runs text that is not known")
 				return
 			}
 		}
 		w.textMayRun(strings.Join(texts, " "))
 	case "trap":
 		if !words[0].Static {
-			w.mayRun("trap runs text that is not known")
+			w.found.mayRun("trap runs text that is not known")
 		} else if len(words) > 1 && words[0].Text != "-" && words[0].Text != "-p" && words[0].Text != "-l" {
 			w.textMayRun(words[0].Text)
 		}
 	case "source", ".":
 		if base, ok := projectProgram(words[0].Text); !words[0].Static || !ok || base != "activate" {
-			w.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
+			w.found.mayRun(name + " runs " + strings.TrimSuffix(spelledWord(words[0]), agenttool.Unread) + ", which is not read")
 		}
 	case "alias", "enable", "hash", "mapfile", "readarray":
 		if slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static || definesCommand(name, word.Text) }) {
-			w.mayRun(name + " says what a name runs")
+			w.found.mayRun(name + " says what a name runs")
 		}
 	case "set":
 		if slices.ContainsFunc(words, exportsAll) {
-			w.mayRun("set -a and -k give every variable to programs")
+			w.found.mayRun("set -a and -k give every variable to programs")
 		}
 	}
 }
@@ -225,15 +225,15 @@ func (w *walk) textMayRun(text string) {
 		tree = parse(text)
 	}
 	if tree.failed {
-		w.mayRun("it runs text that cannot be parsed")
+		w.found.mayRun("it runs text that cannot be parsed")
 		return
 	}
 	inner := newWalk(w.ctx)
 	defer inner.free()
 	inner.texts = w.texts + 1
 	inner.strict(tree.stmts)
-	w.mayRun(inner.allMayRun())
-	w.mentions = append(w.mentions, inner.mentions...)
+	w.found.mayRun(inner.found.allMayRun())
+	w.found.mentions = append(w.found.mentions, inner.found.mentions...)
 }
 
 // harmlessBuiltins are those without a description that run nothing.

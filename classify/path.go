@@ -16,18 +16,18 @@ func (w *walk) read(word program.Word) { w.visit(contents, word) }
 func (w *walk) look(word program.Word) { w.visit(names, word) }
 
 func (w *walk) visit(how access, word program.Word) {
-	if w.quiet > 0 || w.remote > 0 {
+	if w.found.quiet > 0 || w.remote > 0 {
 		return
 	}
 	if !word.Static {
 		missing := w.match(how, word)
-		w.note(missing)
+		w.found.note(missing)
 		if missing.has(incomplete | matched) {
 			why := "`" + w.spelled(word) + "` may name a file outside the workspace"
 			if word.Unquoted {
 				why = w.wantsQuotes(word)
 			}
-			w.factAt("paths_complete", why, word)
+			w.found.factAt("paths_complete", why, word)
 		}
 		slash := strings.Contains(word.Text, "/")
 		if slash {
@@ -64,9 +64,9 @@ func (w *walk) special(text string, at program.Word) {
 func (w *walk) kernel(full string, at program.Word) {
 	switch clean := path.Clean(full); {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
-		w.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
+		w.found.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
-		w.note(observes)
+		w.found.note(observes)
 	}
 }
 
@@ -91,17 +91,17 @@ func (w *walk) write(word program.Word, cuts bool, by func(what string) string) 
 	if word.Static && (stream(word.Text) || word.Text == "/dev/null" || word.Text == "/dev/tty") {
 		return
 	}
-	w.note(writes | mayDestroy.when(cuts))
+	w.found.note(writes | mayDestroy.when(cuts))
 	if !word.Static {
-		w.note(incomplete.when(w.remote == 0))
-		w.factAt("read_only", "`"+w.spelled(word)+"` may name any file, and it is written: use a literal path", word)
+		w.found.note(incomplete.when(w.remote == 0))
+		w.found.factAt("read_only", "`"+w.spelled(word)+"` may name any file, and it is written: use a literal path", word)
 		return
 	}
 	switch {
 	case by != nil:
-		w.factAt("read_only", by("writes "+word.Text), word)
+		w.found.factAt("read_only", by("writes "+word.Text), word)
 	default:
-		w.factAt("read_only", "the redirection writes "+word.Text, word)
+		w.found.factAt("read_only", "the redirection writes "+word.Text, word)
 	}
 	w.named(written, word)
 }
@@ -109,7 +109,7 @@ func (w *walk) write(word program.Word, cuts bool, by func(what string) string) 
 // list records that a directory is listed for a glob.
 func (w *walk) list(word program.Word) {
 	dir := globDir(word.Text)
-	if w.quiet == 0 && w.remote == 0 {
+	if w.found.quiet == 0 && w.remote == 0 {
 		w.special(dir, program.Lit(dir))
 	}
 	w.named(names, program.Lit(dir))
@@ -117,21 +117,21 @@ func (w *walk) list(word program.Word) {
 
 // named appends a path as it is in each directory that may be the working directory.
 func (w *walk) named(how access, word program.Word) {
-	if w.quiet > 0 || w.remote > 0 {
+	if w.found.quiet > 0 || w.remote > 0 {
 		return
 	}
 	text := word.Text
 	if strings.HasPrefix(text, "/") {
-		w.add(how, word, text)
+		w.found.add(how, word, text)
 		return
 	}
 	if len(w.scope.dirs) == 0 {
-		w.note(incomplete)
-		w.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
+		w.found.note(incomplete)
+		w.found.factAt("paths_complete", "`"+text+"` is relative to a directory that is not known", word)
 		return
 	}
 	for _, dir := range w.scope.dirs {
-		w.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
+		w.found.add(how, word, strings.TrimSuffix(dir, "/")+"/"+text)
 	}
 }
 
@@ -172,12 +172,12 @@ func below(text, dir string) bool {
 // match records the pattern of a word that is known by it alone, and returns the resulting findings.
 func (w *walk) match(how access, word program.Word) tally {
 	shape := word.Shape()
-	if shape.Pattern == "" || !cutNowhere(word) || w.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
+	if shape.Pattern == "" || !cutNowhere(word) || w.found.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return incomplete
 	}
-	g := agenttool.Glob{Pattern: shape.Pattern, By: w.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: w.indexed}
+	g := agenttool.Glob{Pattern: shape.Pattern, By: w.found.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: w.indexed}
 	if word.Name && word.Text == "" {
-		g.First = w.notFirst()
+		g.First = w.found.notFirst()
 	}
 	dirs := w.scope.dirs
 	if strings.HasPrefix(g.Pattern, "/") {
@@ -189,11 +189,11 @@ func (w *walk) match(how access, word program.Word) tally {
 			at.Pattern = program.QuotePattern(strings.TrimSuffix(dir, "/")) + "/" + g.Pattern
 		}
 		switch {
-		case slices.Contains(w.globs, at):
-		case len(w.globs) >= maxGlobs:
+		case slices.Contains(w.found.globs, at):
+		case len(w.found.globs) >= maxGlobs:
 			return incomplete
 		default:
-			w.globs = append(w.globs, at)
+			w.found.globs = append(w.found.globs, at)
 		}
 	}
 	return matched

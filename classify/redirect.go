@@ -26,9 +26,9 @@ func (w *walk) redirect(r *syntax.Redirect) {
 		w.fromElsewhere()
 	default:
 		target := w.target(r.Word)
-		w.redirects = true
+		w.found.redirects = true
 		w.redirected(r, target)
-		w.redirects = false
+		w.found.redirects = false
 	}
 }
 
@@ -69,19 +69,19 @@ func (w *walk) input(target program.Word) {
 		return
 	}
 	if !target.Static && !target.Local && !safeBeginning(target.Text) {
-		w.note(mayReach)
-		w.factAt("open_world", "`"+w.spelled(target)+"` may be a connection: bash opens /dev/tcp/… itself", target)
+		w.found.note(mayReach)
+		w.found.factAt("open_world", "`"+w.spelled(target)+"` may be a connection: bash opens /dev/tcp/… itself", target)
 	}
 	w.read(target)
 }
 
 func (w *walk) output(target program.Word, cuts bool) {
 	if w.network(target) {
-		w.note(writes | mayDestroy)
+		w.found.note(writes | mayDestroy)
 		return
 	}
 	if !target.Static {
-		w.note(unknown)
+		w.found.note(unknown)
 	}
 	w.write(target, cuts, nil)
 }
@@ -109,12 +109,12 @@ func (w *walk) network(target program.Word) bool {
 	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
 		return false
 	}
-	w.note(reaches)
-	w.factAt("open_world", "`"+w.spelled(target)+"` opens a network connection", target)
+	w.found.note(reaches)
+	w.found.factAt("open_world", "`"+w.spelled(target)+"` opens a network connection", target)
 	if parts := strings.Split(target.Text, "/"); target.Static && len(parts) > 3 {
-		w.host(parts[3])
+		w.found.host(parts[3])
 	} else {
-		w.note(hostless)
+		w.found.note(hostless)
 	}
 	return true
 }
@@ -129,14 +129,14 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 		}
 	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
 		w.unknown("bash ends this redirection at the -, and another word follows")
-		w.note(gap)
+		w.found.note(gap)
 	case r.Op == syntax.DplIn:
 		w.unknown("the descriptor that is read is not known")
 	case target.Number && !target.Many:
 	case !target.Static || !isPlainTarget(target.Text):
 		w.unknown("bash expands what >& names a second time, and runs the substitutions in it")
-		w.note(gap)
-		w.mayRun("bash expands what >& names a second time")
+		w.found.note(gap)
+		w.found.mayRun("bash expands what >& names a second time")
 	default:
 		w.output(target, true)
 	}

@@ -6,7 +6,7 @@ import (
 	"toolhost/agenttool"
 )
 
-func (rec *repositories) inferred() []string {
+func (rec *record) inferred() []string {
 	n := len(inferred)
 	if !rec.gitConfig {
 		n--
@@ -61,7 +61,7 @@ func (rec *record) rejection() agenttool.Facts {
 	return f
 }
 
-func (rec *partList) finished() []agenttool.Part {
+func (rec *record) finished() []agenttool.Part {
 	parts := make([]agenttool.Part, len(rec.parts))
 	for i := range rec.parts {
 		c := &rec.parts[i]
@@ -77,7 +77,7 @@ func (rec *partList) finished() []agenttool.Part {
 // partsComplete returns Yes if the parts are everything that runs, and the shell itself only reads and writes the named paths. A
 // redirection to an unknown target, or to another machine, belongs to no part, and no rule for a part covers it; nor does a rule
 // for the words of a command cover variables that it inherits.
-func (w *whole) partsComplete() agenttool.Fact {
+func (w *record) partsComplete() agenttool.Fact {
 	if w.tally.has(gap) || w.altered || w.itself.has(unknown|incomplete|matched|reaches|mayReach) {
 		return agenttool.Unknown
 	}
@@ -134,7 +134,7 @@ func (rec *record) merge(g *extractor) {
 }
 
 // partAt returns the simple command that begins at a place, -1 if none does.
-func (rec *partList) partAt(at place) int {
+func (rec *record) partAt(at place) int {
 	for i := range rec.parts {
 		if rec.parts[i].Line == at.line && rec.parts[i].Column == at.column {
 			return i

@@ -16,14 +16,14 @@ var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 func (w *walk) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
-		w.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
+		w.found.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
 	}
 }
 
 // setsWord is setsUnseen for a name that is a word of a command.
 func (w *walk) setsWord(name program.Word) {
 	if !name.Static {
-		w.mayRun("a variable is set whose name is not known")
+		w.found.mayRun("a variable is set whose name is not known")
 		return
 	}
 	w.setsUnseen(name.Text)
@@ -86,7 +86,7 @@ func (w *walk) setsByPrintf(words []program.Word) {
 // setsByExpression judges the names in the text of an expression.
 func (w *walk) setsByExpression(word program.Word) {
 	if !word.Static {
-		w.mayRun("an expression is not known, and may set any variable")
+		w.found.mayRun("an expression is not known, and may set any variable")
 		return
 	}
 	for _, name := range strings.FieldsFunc(word.Text, func(r rune) bool { return !nameRune(r) }) {
@@ -119,7 +119,7 @@ func (w *walk) setsByClause(x *syntax.DeclClause) {
 		switch {
 		case a.Name == nil || !stands:
 		case a.Naked || a.Array != nil || a.Append:
-			w.mayRun("a name stands for a variable that is not known")
+			w.found.mayRun("a name stands for a variable that is not known")
 		default:
 			w.setsWord(w.quietly(a.Value))
 		}
@@ -130,17 +130,17 @@ func (w *walk) setsByClause(x *syntax.DeclClause) {
 func (w *walk) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || len(word.Parts) != 1 {
-		w.mayRun("an expression sets a variable whose name is not known")
+		w.found.mayRun("an expression sets a variable whose name is not known")
 		return
 	}
 	switch part := word.Parts[0].(type) {
 	case *syntax.ParamExp:
 		if !part.Short || part.Index == nil {
-			w.mayRun("an expression sets a variable whose name is not known")
+			w.found.mayRun("an expression sets a variable whose name is not known")
 			return
 		}
 		w.setsUnseen(part.Param.Value)
 	default:
-		w.mayRun("an expression sets a variable whose name is not known")
+		w.found.mayRun("an expression sets a variable whose name is not known")
 	}
 }

@@ -1,22 +1,49 @@
 package classify
 
 import (
+	"path"
+	"slices"
+	"strings"
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"toolhost/agenttool"
+	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
 )
 
-// walk is the strict analysis: it simulates a command line and follows every possible outcome.
+// walk is the strict analysis: it simulates a command line, follows every possible outcome, and writes down what it finds.
 type walk struct {
-	scratch
-	shell
-	extractor extractor
+	ctx    Context
+	disk   *Disk  // nil if the caller does not look at it
+	source string // the text that positions refer to: the command line, or a text in it that a shell runs
+	found  record
+	memory memory
 
-	function
-	effort
-	last []program.Word // of the simple command just analysed
+	// The state of the shell, here and at the places where it may go on.
+	scope    *scope
+	away     *scope             // at break, continue and return
+	calls    []*syntax.FuncDecl // functions that are being called
+	local    []string           // variables that the current function gives back when it ends
+	eachName []string           // variables of loops over names or lines
+	arrays   bool               // a variable may be an array
+
+	// The pipeline around the command.
+	ending  ending         // of the pipeline, behind the command that is looked at
+	reading ending         // how much the command reads
+	last    []program.Word // the simple command just analysed
+	lists   *listing       // its output, if it is names of files
+	indexed bool           // names of files come from git's index
+	remote  int            // while positive, what runs is not on this machine, and its paths are not those here
+
+	// The work, which is bounded.
+	steps    int // nodes looked at
+	depth    int // nodes in one another
+	expanded int // words that braces made
+	given    int // words of the simple commands, counted again for each program that runs another
+	nested   int // programs that run one another
+	texts    int // depth of nested texts that are only searched for code that they may run
 }
 
 var walks = sync.Pool{New: func() any { return new(walk) }}
@@ -24,25 +51,242 @@ var walks = sync.Pool{New: func() any { return new(walk) }}
 // newWalk returns a walk at the beginning of a command line. The caller frees it.
 func newWalk(in Context) *walk {
 	w := walks.Get().(*walk)
-	w.ctx, w.part, w.scope = in, -1, w.copied(&scope{workdir: workdir{start: in.Dir}})
+	w.ctx, w.found.part, w.scope = in, -1, w.memory.copied(&scope{start: in.Dir})
 	if in.Dir != "" {
 		w.scope.dirs = []string{in.Dir}
 	}
 	return w
 }
 
-// function is the function or loop that a walk is in.
-type function struct {
-	eachName []string // variables of loops over names or lines
-
-	away  *scope // the scope at break, continue and return
-	calls []*syntax.FuncDecl
-	local []string // variables that the current function gives back when it ends
+// free gives the memory of a walk to the next one.
+func (w *walk) free() {
+	rec := &w.found
+	if cap(w.memory.argvs)+cap(rec.parts)+cap(rec.reads.list) > 3*manyWords {
+		return
+	}
+	clear(w.memory.argvs)
+	clear(rec.parts)
+	clear(rec.reads.list)
+	w.memory.parsing.Free(0)
+	parts, reads := rec.parts[:0], rec.reads.list[:0]
+	*w = walk{memory: memory{w.memory.parsing, w.memory.argvs[:0], append(w.memory.scopes, w.scope)}}
+	w.found.parts, w.found.reads.list = parts, reads
+	walks.Put(w)
 }
 
-// effort counts the work of a walk, which is bounded.
-type effort struct {
-	expanded int // words that braces made
-	given    int // words of the simple commands, counted again for each program that runs another
-	nested   int // programs that run one another
+// memory is that of one analysis that the next one reuses. The result of an analysis never refers to it.
+type memory struct {
+	parsing program.Memory
+	argvs   []program.Word // of simple commands; each expansion takes a part of it
+	scopes  []*scope       // of subshells that ended
+}
+
+const manyWords = 64
+
+// room returns an empty list with room for some words.
+func (m *memory) room(n int) []program.Word {
+	if cap(m.argvs)-len(m.argvs) < n {
+		m.argvs = make([]program.Word, 0, max(n, manyWords)) // the words before keep theirs
+	}
+	at := len(m.argvs)
+	m.argvs = m.argvs[:at+n]
+	return m.argvs[at : at : at+n]
+}
+
+// copied returns a copy of a scope that holds until it is dropped.
+func (m *memory) copied(of *scope) *scope {
+	last := len(m.scopes) - 1
+	if last < 0 {
+		return of.clone()
+	}
+	c := m.scopes[last]
+	m.scopes = m.scopes[:last]
+	*c = *of
+	c.own()
+	return c
+}
+
+// dropped takes back what copied returned.
+func (m *memory) dropped(c *scope) { m.scopes = append(m.scopes, c) }
+
+// enter counts one node, and one level until leave. It reports whether the limits allow it.
+func (w *walk) enter(at syntax.Pos) bool {
+	w.depth++
+	w.steps++
+	if w.found.rejected != nil {
+		return false
+	}
+	w.found.at = at
+	switch {
+	case w.steps > maxSteps:
+		w.found.reject(w.found.reason("the command line is too long to be analysed"))
+		return false
+	case w.depth > maxDepth:
+		w.found.reject(w.found.reason("the command line is nested too deeply"))
+		return false
+	}
+	return true
+}
+
+func (w *walk) leave() { w.depth-- }
+
+// maxSpelled is how much of a word a reason quotes.
+const maxSpelled = 60
+
+// spelled returns a word as the command line spells it, with its quotes and expansions; of a long one the beginning.
+func (w *walk) spelled(word program.Word) string {
+	if word.Static {
+		return word.Text
+	}
+	source := w.source
+	for line := 1; line < word.Line; line++ {
+		_, rest, ok := strings.Cut(source, "\n")
+		if !ok {
+			return word.Text + "…"
+		}
+		source = rest
+	}
+	if word.Line == 0 || word.Column < 1 || word.Column > len(source) {
+		return word.Text + "…"
+	}
+	source = source[word.Column-1:]
+	if end := wordEnd(source); end > maxSpelled {
+		return cut.Short(source, maxSpelled)
+	} else if end > 0 {
+		return source[:end]
+	}
+	return word.Text + "…"
+}
+
+// wordEnd returns where the first word of a text ends, as far as that is worth a reason: quotes and brackets in one another are
+// only counted.
+func wordEnd(text string) int {
+	quote, depth := byte(0), 0
+	for i := 0; i < len(text) && i <= maxSpelled; i++ {
+		c := text[i]
+		switch {
+		case c == '\\' && quote != '\'':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '\'' || c == '"' || c == '`':
+			quote = c
+		case c == '(' || c == '{':
+			depth++
+		case depth > 0 && (c == ')' || c == '}'):
+			depth--
+		case depth == 0 && strings.IndexByte(" \t\n;&|<>)", c) >= 0:
+			return i
+		}
+	}
+	return min(len(text), maxSpelled+1)
+}
+
+// relative returns the path joined with each possible working directory; nil if that is unknown.
+func (w *walk) relative(to string) []string {
+	if strings.HasPrefix(to, "/") {
+		return []string{path.Clean(to)}
+	}
+	var dirs []string
+	for _, dir := range w.scope.dirs {
+		dirs = append(dirs, path.Join(dir, to))
+	}
+	return dirs
+}
+
+// unknown records a construct that is not understood, and the reason. Later commands may then mean something else.
+func (w *walk) unknown(reason string) {
+	w.found.note(unknown | gap)
+	w.found.fact("read_only", reason)
+	w.doubt(reason, true)
+}
+
+// hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
+func (w *walk) hidden(reason string) {
+	w.found.note(unknown | gap)
+	w.found.fact("read_only", reason)
+	w.found.mayRun(reason)
+}
+
+// doubtWithin doubts what follows for a reason, if there is one, until the result is called.
+func (w *walk) doubtWithin(reason string) (end func()) {
+	if reason == "" || w.scope.doubt != "" {
+		return func() {}
+	}
+	w.scope.doubt = reason
+	return func() {
+		if w.scope.doubt == reason {
+			w.scope.doubt = ""
+		}
+	}
+}
+
+// givenWithin gives variables to the commands that follow until the result is called.
+func (w *walk) givenWithin(variables []agenttool.Variable) (end func()) {
+	before := w.scope.variables
+	if len(variables) == 0 {
+		return func() {}
+	}
+	w.scope.variables = append(slices.Clip(before), variables...)
+	return func() { w.scope.variables = before }
+}
+
+// doubt records, if is is true, the reason why nothing is proved about later commands.
+func (w *walk) doubt(reason string, is bool) {
+	if is && w.scope.doubt == "" {
+		w.scope.doubt = reason
+	}
+}
+
+// begin opens a simple command; pass its result to end.
+func (w *walk) begin(argv []program.Word) (outer int) {
+	outer = w.found.part
+	if w.found.quiet > 0 {
+		return outer
+	}
+	c := w.found.recorded(argv)
+	c.WrappedBy, c.Dirs, c.Variables = outer, w.startDirs(), w.scope.variables
+	w.found.altered = w.found.altered || w.scope.given
+	at := w.found.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
+	c.Line, c.Column = at.Line, at.Column
+	w.found.parts = append(w.found.parts, c)
+	w.found.part = len(w.found.parts) - 1
+	if w.scope.doubt != "" && w.scope.void == "" {
+		w.found.note(unknown)
+		w.found.parts[w.found.part].Reasons = []agenttool.Reason{w.found.placed(agenttool.Reason{
+			Fact: "read_only", Text: cut.Short("the text before it may change its meaning: "+w.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
+	}
+	return outer
+}
+
+// startDirs returns where a simple command may start, if that is not where the whole does.
+func (w *walk) startDirs() []string {
+	switch {
+	case !w.scope.moved():
+		return nil
+	case len(w.scope.dirs) == 0:
+		return []string{anywhere}
+	}
+	return w.scope.dirs
+}
+
+func (w *walk) settle() { w.scope.settle() }
+
+// void says that names may stand for other commands from here on.
+func (w *walk) void(reason string) {
+	w.unknown(reason)
+	w.scope.void = reason
+}
+
+// goTo takes the scope to the directory of a word, if there is one.
+func (w *walk) goTo(dir *program.Word) {
+	switch {
+	case dir == nil:
+	case !dir.Static || dir.Text == "":
+		w.scope.dirs = nil
+	default:
+		w.scope.dirs = w.relative(dir.Text)
+	}
 }

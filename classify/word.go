@@ -42,7 +42,7 @@ type sampling struct {
 
 // fields expands words the way the arguments of a command are.
 func (w *walk) fields(words []*syntax.Word) []program.Word {
-	list := w.room(len(words))
+	list := w.memory.room(len(words))
 	for _, word := range words {
 		if !w.enter(word.Pos()) {
 			w.leave()
@@ -214,7 +214,7 @@ func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 		})
 	})
 	if endless {
-		w.keeps("a substitution")
+		w.found.keeps("a substitution")
 	}
 	if text, ok := printedText(w, w.last, x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
 		f.add(text)
@@ -232,8 +232,8 @@ func (w *walk) pattern(word *syntax.Word) { w.text(word) }
 
 // quietly returns a word and records nothing about it.
 func (w *walk) quietly(word *syntax.Word) program.Word {
-	w.quiet++
-	defer func() { w.quiet-- }()
+	w.found.quiet++
+	defer func() { w.found.quiet-- }()
 	return w.single(word)
 }
 

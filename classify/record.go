@@ -1,6 +1,11 @@
 package classify
 
 import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/classify/program"
@@ -104,49 +109,50 @@ type countedPart struct {
 	tally tally
 }
 
-// record collects the facts of a command line, and the reasons for them.
+// record is what is found out about a command line. The strict analysis writes it down as it goes, and at the end takes over what the
+// lenient one has found.
 type record struct {
-	cursor
-	places
-	extraction
+	// What findings are about now, and the place that reasons without one of their own point to.
+	part      int  // the simple command that is looked at, -1 outside any
+	redirects bool // the current access is a redirection, which the shell makes
+	quiet     int  // while positive, nothing is recorded: a loop is tried until its scope settles
+	at        syntax.Pos
+	inner     *place // of a text inside the command line, whose own positions mean nothing
 
-	quiet int // while positive, nothing is recorded: a loop is tried until its scope settles
-	whole
-	partList
-	patterns
-	repositories
-}
+	// The whole.
+	rejected *agenttool.Reason // it is not understood
+	tally    tally
+	itself   tally // effects of the shell itself, outside all simple commands
+	altered  bool  // simple commands run with variables that they would not find otherwise
+	reasons  []agenttool.Reason
+	opaque   string // why more may run than is mentioned
 
-// patterns are the globs that commands are given.
-type patterns struct {
-	globs   []agenttool.Glob
-	reglobs bool // the meaning of patterns was changed
-}
+	parts []countedPart // the simple commands
+	words int           // bytes of the words of the parts
+	told  int           // bytes of their reasons
 
-// repositories are the places where git runs.
-type repositories struct {
-	git       []agenttool.GitRun
+	// The paths and hosts that the commands touch, each once.
+	touched int // bytes of the paths and hosts
+	reads   pathSet
+	writes  pathSet
+	hosts   []string
+	locks   []agenttool.Lock
+	globs   []agenttool.Glob // patterns that they are given
+	reglobs bool             // the meaning of patterns was changed
+
+	git       []agenttool.GitRun // the places where git runs
 	remotes   []agenttool.GitRemote
 	gitConfig bool // the configuration of a repository changes
+
+	// What the lenient analysis found.
+	destroyed   []agenttool.Reason
+	codes       []code
+	mentions    [][]string
+	settings    []string
+	unmentioned bool
 }
 
-// partList are the simple commands, and the one that is looked at.
-type partList struct {
-	redirects bool // the current access is a redirection, which the shell makes
-	part      int  // the simple command that is looked at, -1 outside any
-	parts     []countedPart
-	words     int // bytes of the words of the parts
-	told      int // bytes of their reasons
-}
-
-// whole holds the findings about the command line, and about the shell that runs it.
-type whole struct {
-	tally   tally // of the whole
-	itself  tally // effects of the shell itself, outside all simple commands
-	altered bool  // simple commands run with variables that they would not find otherwise
-	reasons []agenttool.Reason
-	opaque  string // why more may run than is mentioned
-}
+type place struct{ line, column int }
 
 // note records a finding, for the whole line and for the current simple command.
 func (rec *record) note(t tally) {
@@ -210,7 +216,7 @@ const anywhere = "…"
 
 // recorded returns the words of a simple command as a part. Programs that run one another say the same words again, so
 // beyond a limit only the name is kept, and the words are not known.
-func (rec *partList) recorded(argv []program.Word) countedPart {
+func (rec *record) recorded(argv []program.Word) countedPart {
 	for _, word := range argv {
 		rec.words += len(word.Text) + 8
 	}
@@ -260,4 +266,152 @@ func (rec *record) mayRun(why string) {
 	case rec.part >= 0 && rec.parts[rec.part].MayRun == "":
 		rec.parts[rec.part].MayRun = cut.Short(why, maxReason)
 	}
+}
+
+func (rec *record) reason(text string) agenttool.Reason {
+	return rec.placed(agenttool.Reason{Text: text, Line: int(rec.at.Line()), Column: int(rec.at.Col())})
+}
+
+func (rec *record) placed(r agenttool.Reason) agenttool.Reason {
+	if rec.inner != nil {
+		r.Line, r.Column = rec.inner.line, rec.inner.column
+	}
+	return r
+}
+
+// reject makes all facts unknown for one reason.
+func (rec *record) reject(r agenttool.Reason) {
+	if rec.rejected == nil {
+		rec.rejected = &r
+	}
+}
+
+// access is the kind of use of a path.
+type access uint8
+
+const (
+	contents access = iota // it is read
+	names                  // its name and its attributes are read
+	written                // it is made or changed
+	follows                // git notes in it which branches its branches follow
+)
+
+// pathSet is a list of paths without duplicates.
+type pathSet struct {
+	list []agenttool.Path
+	seen map[agenttool.Path]int // where each is, of a long list
+}
+
+// all returns the paths in a list of their own; nil if there are none.
+func (s *pathSet) all() []agenttool.Path { return append([]agenttool.Path(nil), s.list...) }
+
+// find returns where a path is, -1 if it is not there.
+func (s *pathSet) find(p agenttool.Path, key func(agenttool.Path) agenttool.Path) int {
+	if s.seen == nil {
+		p = key(p)
+		return slices.IndexFunc(s.list, func(each agenttool.Path) bool { return key(each) == p })
+	}
+	if i, ok := s.seen[key(p)]; ok {
+		return i
+	}
+	return -1
+}
+
+// append appends a path that is not there.
+func (s *pathSet) append(p agenttool.Path, key func(agenttool.Path) agenttool.Path) {
+	s.list = append(s.list, p)
+	switch {
+	case s.seen != nil:
+		s.seen[key(p)] = len(s.list) - 1
+	case len(s.list) > 32:
+		s.seen = make(map[agenttool.Path]int, 64)
+		for i, each := range s.list {
+			s.seen[key(each)] = i
+		}
+	}
+}
+
+// nameOf is the key of a path that is read, with any reader.
+func nameOf(p agenttool.Path) agenttool.Path {
+	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute}
+}
+
+// nameAndWriter is the key of a path that is written: rules for it differ with the writer.
+func nameAndWriter(p agenttool.Path) agenttool.Path {
+	return agenttool.Path{Spelling: p.Spelling, Absolute: p.Absolute, By: p.By}
+}
+
+func (rec *record) addLock(path string) {
+	l := agenttool.Lock{Path: path, Write: true}
+	if len(rec.locks) < maxPaths && !slices.Contains(rec.locks, l) {
+		rec.locks = append(rec.locks, l)
+	}
+}
+
+// host records a host that is named by itself, in a URL, or before a path: user@host:path.
+func (rec *record) host(text string) {
+	_, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		rest = text
+	}
+	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
+		rest = rest[:i]
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = rest[i+1:]
+	}
+	if name, port, ok := strings.Cut(rest, ":"); ok && !strings.Contains(port, ":") && !program.Digits(port) {
+		rest = name
+	}
+	if rest == "" || rec.quiet > 0 || slices.Contains(rec.hosts, rest) {
+		return
+	}
+	if rec.touched += len(rest); len(rec.hosts) >= maxHosts || rec.touched > maxTouched {
+		rec.note(incomplete | reaches)
+		return
+	}
+	rec.hosts = append(rec.hosts, rest)
+}
+
+// add appends a path; of those that are too many it is only known that they are there.
+func (rec *record) add(how access, word program.Word, full string) {
+	s, key := &rec.reads, nameOf
+	if how == written || how == follows {
+		s, key = &rec.writes, nameAndWriter
+	}
+	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Follows: how == follows, Top: word.Top, Makes: word.Makes, By: rec.toucher(), Own: ownProcess(full, full)}
+	if i := s.find(p, key); i >= 0 {
+		was := &s.list[i]
+		was.Names, was.Follows, was.Top, was.Makes = was.Names && p.Names, was.Follows && p.Follows, was.Top || p.Top, was.Makes || p.Makes
+		return
+	}
+	if len(s.list) >= maxPaths || rec.touched > maxTouched {
+		rec.note(incomplete)
+		return
+	}
+	rec.touched += len(word.Text) + len(full)
+	s.append(p, key)
+}
+
+// toucher returns the simple command of the current access, as an index plus 1; 0 for the shell itself.
+func (rec *record) toucher() int {
+	if rec.redirects {
+		return 0
+	}
+	return rec.part + 1
+}
+
+// notFirst returns the characters that must not begin a name, or the current command would not take it for an operand.
+func (rec *record) notFirst() string {
+	if rec.part >= 0 && len(rec.parts[rec.part].Argv) > 0 && rec.parts[rec.part].Argv[0] == "find" {
+		return "-(),!"
+	}
+	return "-"
+}
+
+func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
+	if len(list) >= maxReasons || slices.Contains(list, r) {
+		return list
+	}
+	return append(list, r)
 }
