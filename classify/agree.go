@@ -462,17 +462,3 @@ func (d *drawing) test(e syntax.TestExpr) {
 		d.lost = true
 	}
 }
-
-// understood parses a text, and doubts the tree if an outline that is read without the parser is not the same.
-func understood(text string) parseResult {
-	p := parse(text)
-	if p.failed {
-		return p
-	}
-	if reason, ok := disagrees(text, p.stmts); !ok {
-		p.failed, p.doubtful, p.reason = true, true, reason
-	} else if at := splitsBytes(text); at >= 0 {
-		p.failed, p.doubtful, p.reason = true, true, reasonAt(text, at, "in another locale bash may read this in another way")
-	}
-	return p
-}

@@ -100,3 +100,63 @@ const (
 	endsLines        // after so many lines
 	endsBytes        // after so many bytes
 )
+
+// piped analyses a command and the text that is piped into it. A command that keeps its whole input takes memory without end if the
+// input has none.
+func (w *walk) piped(from, to *syntax.Stmt) {
+	endless := w.runsLong(w.endingOf(to.Cmd), func() { w.stmt(from) })
+	if name, _ := commandName(to.Cmd); endless && keeping[name] {
+		w.found.keeps(name)
+	}
+}
+
+// runsLong reports whether commands whose output ends as e says run for long.
+func (w *walk) runsLong(e ending, analyse func()) bool {
+	outer, before := w.ending, w.found.tally
+	w.ending, w.found.tally = e, before&^long
+	analyse()
+	found := w.found.tally.has(long)
+	w.ending, w.found.tally = outer, w.found.tally|before
+	return found
+}
+
+// endless notes loops whose condition is a constant.
+func (w *walk) endless(x *syntax.WhileClause) {
+	if len(x.Cond) != 1 || x.Cond[0].Negated {
+		return
+	}
+	call, ok := x.Cond[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return
+	}
+	switch name := call.Args[0].Lit(); {
+	case !x.Until && (name == "true" || name == ":"), x.Until && name == "false":
+		w.noteEndless(x.Do)
+	}
+}
+
+func (w *walk) noteEndless(body []*syntax.Stmt) {
+	if leaves(body) {
+		w.found.note(mayRun)
+		return
+	}
+	w.found.note(long)
+	w.found.fact("long_running", "the loop does not end by itself")
+}
+
+// leaves reports whether something in the statements may end a loop.
+func leaves(body []*syntax.Stmt) bool {
+	found := false
+	for _, s := range body {
+		syntax.Walk(s, func(n syntax.Node) bool {
+			if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+				switch call.Args[0].Lit() {
+				case "break", "return", "exit", "exec":
+					found = true
+				}
+			}
+			return !found
+		})
+	}
+	return found
+}

@@ -163,3 +163,103 @@ func isHex(s string) bool {
 	}
 	return s != ""
 }
+
+// testClause analyses [[ … ]].
+func (w *walk) testClause(x *syntax.TestClause) { w.test(x.X) }
+
+func (w *walk) test(x syntax.TestExpr) {
+	if x == nil {
+		return
+	}
+	defer w.leave()
+	if !w.enter(x.Pos()) {
+		return
+	}
+	switch x := x.(type) {
+	case *syntax.Word:
+		w.text(x)
+	case *syntax.ParenTest:
+		w.test(x.X)
+	case *syntax.UnaryTest:
+		w.unaryTest(x)
+	case *syntax.BinaryTest:
+		w.binaryTest(x)
+	default:
+		w.unknown("this condition is not understood")
+	}
+}
+
+func (w *walk) unaryTest(x *syntax.UnaryTest) {
+	operand, isWord := x.X.(*syntax.Word)
+	switch x.Op {
+	case syntax.TsNot, syntax.TsParen:
+		w.test(x.X)
+	case syntax.TsVarSet, syntax.TsRefVar:
+		if !isWord || !plainName(operand.Lit()) {
+			w.unknown("-v may run what is in a subscript")
+		}
+	case syntax.TsEmpStr, syntax.TsNempStr, syntax.TsOptSet, syntax.TsFdTerm:
+		w.test(x.X)
+	case syntax.TsExists, syntax.TsRegFile, syntax.TsDirect, syntax.TsCharSp, syntax.TsBlckSp, syntax.TsNmPipe,
+		syntax.TsSocket, syntax.TsSmbLink, syntax.TsSticky, syntax.TsGIDSet, syntax.TsUIDSet, syntax.TsGrpOwn,
+		syntax.TsUsrOwn, syntax.TsModif, syntax.TsRead, syntax.TsWrite, syntax.TsExec, syntax.TsNoEmpty:
+		if isWord {
+			w.look(w.single(operand))
+			return
+		}
+		w.test(x.X)
+	default:
+		w.unknown("this condition is not understood")
+	}
+}
+
+func (w *walk) binaryTest(x *syntax.BinaryTest) {
+	switch x.Op {
+	case syntax.AndTest, syntax.OrTest:
+		w.test(x.X)
+		w.test(x.Y)
+	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+		w.compared(x.X)
+		w.compared(x.Y)
+	case syntax.TsNewer, syntax.TsOlder, syntax.TsDevIno:
+		for _, side := range []syntax.TestExpr{x.X, x.Y} {
+			if word, ok := side.(*syntax.Word); ok {
+				w.look(w.single(word))
+			}
+		}
+	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch, syntax.TsReMatch, syntax.TsBefore, syntax.TsAfter:
+		w.test(x.X)
+		if word, ok := x.Y.(*syntax.Word); ok && x.Op != syntax.TsBefore && x.Op != syntax.TsAfter {
+			w.matched(word)
+			return
+		}
+		w.test(x.Y)
+	default:
+		w.unknown("this condition is not understood")
+	}
+}
+
+// compared looks at a side of -eq and its like, which [[ evaluates as arithmetic.
+func (w *walk) compared(x syntax.TestExpr) {
+	word, ok := x.(*syntax.Word)
+	if !ok || !w.numericWord(word) && !isInteger(word.Lit()) {
+		w.unknown("a word that is no number may run code beside -eq")
+	}
+}
+
+// matched looks at a pattern of [[, where extended globs are always on.
+func (w *walk) matched(word *syntax.Word) {
+	f := field{plain: true}
+	for i, part := range word.Parts {
+		switch x := part.(type) {
+		case *syntax.ExtGlob:
+			if x.Pattern != nil && strings.ContainsAny(x.Pattern.Value, "$`<>\"'\\") {
+				w.unknown("this pattern is not understood")
+			}
+		case *syntax.Lit:
+			w.literal(&f, x, i == 0, word.Parts[i+1:])
+		default:
+			w.partOf(&f, part, false)
+		}
+	}
+}

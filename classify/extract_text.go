@@ -1,11 +1,13 @@
 package classify
 
 import (
+	"path"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
+	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
 
@@ -212,4 +214,255 @@ var removingCalls = []string{
 var runningCalls = []string{
 	"system", "popen", "Popen", "subprocess", "exec", "spawn", "`", "%x", "qx", "passthru", "Open3", "do shell script",
 	"Deno.Command",
+}
+
+// code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
+func (g *extractor) code(text string, at syntax.Pos) {
+	if bare := withoutQuotes(text); bare != text && strings.Contains(bare, "$(") {
+		g.hidden = true
+		g.text(bare, at, false)
+	}
+	if strings.Contains(text, "$(") || strings.Contains(text, "`") {
+		g.text(text, at, false)
+	}
+}
+
+// evaluated looks at a word that may be taken for a variable with a subscript; the shell then runs code in the subscript: a[$(rm
+// x)].
+func (g *extractor) evaluated(word string, at syntax.Pos) {
+	if _, subscript, ok := strings.Cut(word, "["); ok {
+		g.code(subscript, at)
+	}
+}
+
+// test looks at the words of [[ … ]] that are evaluated once more: those of -v, and those beside -eq and its like.
+func (g *extractor) test(x *syntax.TestClause) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		if word, ok := n.(*syntax.Word); ok && len(word.Parts) == 1 {
+			if _, literal := word.Parts[0].(*syntax.Lit); !literal {
+				g.code(g.spelling(word.Parts), x.Pos())
+			}
+		}
+		return true
+	})
+}
+
+// unquoted looks at the text of single quotes in an expression, where they quote nothing: $((1 + '$(rm x)')).
+func (g *extractor) unquoted(n syntax.Node) {
+	syntax.Walk(n, func(n syntax.Node) bool {
+		if quoted, ok := n.(*syntax.SglQuoted); ok {
+			g.code(quoted.Value, quoted.Pos())
+		}
+		return true
+	})
+}
+
+// unquotes looks in double quotes, or in a here-document, for inner quotes that bash versions treat differently: the end of the
+// word, as the parser sees it, may then be wrong.
+func (g *extractor) unquotes(parts []syntax.WordPart) {
+	for _, part := range parts {
+		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
+			g.hidden = true
+			g.raw(x)
+		}
+	}
+}
+
+// raw looks at all text in an expansion as at text that runs.
+func (g *extractor) raw(x *syntax.ParamExp) {
+	syntax.Walk(x, func(n syntax.Node) bool {
+		switch x := n.(type) {
+		case *syntax.CmdSubst:
+			return false
+		case *syntax.SglQuoted:
+			g.loud(x.Value, x.Pos())
+		case *syntax.Lit:
+			g.loud(x.Value, x.Pos())
+		}
+		return true
+	})
+}
+
+// loud looks at text whose quotes may be none as at text that runs, with them and without.
+func (g *extractor) loud(text string, at syntax.Pos) {
+	g.text(text, at, false)
+	if bare := withoutQuotes(text); bare != text {
+		g.text(bare, at, false)
+	}
+}
+
+// withoutQuotes returns a text without its quotes and backslashes.
+func withoutQuotes(text string) string {
+	if !strings.ContainsAny(text, "\"'\\") {
+		return text
+	}
+	return strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(text)
+}
+
+// param looks at an expansion that runs code in the value of a variable: ${x@P}, and ${!x} where x is a[$(rm x)].
+func (g *extractor) param(x *syntax.ParamExp) {
+	if x.Index != nil && !allOf(x.Index) {
+		g.unquoted(x.Index)
+	}
+	if x.Slice != nil {
+		g.unquoted(x)
+	}
+	if x.Exp != nil && x.Param != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
+		g.loseKnown(x.Param.Value)
+	}
+	again := x.Exp != nil && x.Exp.Op == syntax.OtherParamOps && x.Exp.Word.Lit() == "P"
+	if x.Excl && x.Names == 0 && !allOf(x.Index) && x.Param != nil {
+		name, _ := g.variable(x.Param.Value)
+		again = again || !plainName(name)
+	}
+	if again {
+		g.mention([]string{agenttool.Unread})
+	}
+}
+
+// splitter splits a text that cannot be parsed, without a grammar. It treats every byte that may separate commands as a separator,
+// quoted or not, and drops quotes.
+type splitter struct {
+	g    *extractor
+	text string
+	at   int
+
+	argv  []string
+	word  []byte
+	begun bool // there is a word, perhaps an empty one
+	skips bool // the next word is the target of a redirection
+}
+
+// split gathers from a text that cannot be parsed.
+func (g *extractor) split(text string) {
+	s := splitter{g: g, text: text}
+	for s.at < len(text) && len(g.mentions) < maxMentions {
+		s.next()
+	}
+	s.endCommand()
+	g.over = g.over || s.at < len(text)
+}
+
+// next takes one byte, and those that belong to it.
+func (s *splitter) next() {
+	c := s.text[s.at]
+	s.at++
+	switch c {
+	case '\'', '"':
+		s.begun = true
+		s.word = trimByte(s.word, '$')
+	case '\\':
+		s.escaped()
+	case ' ', '\t', '\r':
+		s.endWord()
+	case ';', '&', '|', '\n', '(', ')', '{', '}', '`':
+		s.word = trimByte(s.word, '$')
+		s.endCommand()
+	case '<', '>':
+		s.redirect()
+	case '$':
+		s.expansion()
+	case '#':
+		if !s.begun {
+			s.endCommand()
+			break
+		}
+		s.put(c)
+	default:
+		s.put(c)
+	}
+}
+
+func (s *splitter) put(c byte) {
+	s.word, s.begun = append(s.word, c), true
+}
+
+func (s *splitter) escaped() {
+	if s.at == len(s.text) {
+		return
+	}
+	if c := s.text[s.at]; c != '\n' {
+		s.put(c)
+	}
+	s.at++
+}
+
+// redirect drops the descriptor before < and >, and the target behind them.
+func (s *splitter) redirect() {
+	if program.Digits(string(s.word)) {
+		s.word, s.begun = s.word[:0], false
+	}
+	s.endWord()
+	for s.at < len(s.text) && strings.IndexByte("<>&|-", s.text[s.at]) >= 0 {
+		s.at++
+	}
+	s.skips = s.text[s.at-1] != '-' // >&- is all of it
+}
+
+// expansion takes $name and ${name}.
+func (s *splitter) expansion() {
+	rest := strings.TrimPrefix(s.text[s.at:], "{")
+	n := 0
+	for n < len(rest) && (isNameByte(rest[n]) || n == 0 && strings.IndexByte("@*#?$!-", rest[n]) >= 0) {
+		n++
+	}
+	braced := len(rest) < len(s.text)-s.at
+	switch {
+	case n == 0 || braced && (n == len(rest) || rest[n] != '}'):
+		s.put('$')
+		return
+	case braced:
+		n += len("{}")
+	}
+	s.at += n
+	s.word, s.begun = append(s.word, agenttool.Unread...), true
+}
+
+func trimByte(word []byte, c byte) []byte {
+	if n := len(word); n > 0 && word[n-1] == c {
+		return word[:n-1]
+	}
+	return word
+}
+
+// endWord ends a word. Keywords and assignments before a command are no words of it.
+func (s *splitter) endWord() {
+	if !s.begun {
+		return
+	}
+	word := string(s.word[:min(len(s.word), maxValue)])
+	s.word, s.begun = s.word[:0], false
+	name, _, assigns := strings.Cut(word, "=")
+	switch {
+	case s.skips:
+		s.skips = false
+	case len(s.argv) == 0 && (beforeCommand[word] || assigns && plainName(name)):
+	case len(s.argv) < maxSplit:
+		s.argv = append(s.argv, word)
+	}
+}
+
+// beforeCommand are the keywords behind which a command begins.
+var beforeCommand = program.WordSet("then do else elif if while until ! in function")
+
+// endCommand gathers the words since the last end. Behind what may run a command each suffix may be one.
+func (s *splitter) endCommand() {
+	s.endWord()
+	s.skips = false
+	if len(s.argv) == 0 {
+		return
+	}
+	argv, g := s.argv, s.g
+	s.argv = nil
+	g.mention(argv)
+	name := path.Base(argv[0])
+	g.destroys(name, argv, syntax.Pos{})
+	if startsOthers(name) || g.runners[name] || strings.Contains(name, agenttool.Unread) {
+		for i := 1; i < len(argv); i++ {
+			if rest := suffix(argv, i); rest != nil {
+				g.mention(rest)
+				g.destroys(path.Base(rest[0]), rest, syntax.Pos{})
+			}
+		}
+	}
 }

@@ -130,6 +130,20 @@ type parseResult struct {
 	reason   agenttool.Reason
 }
 
+// understood parses a text, and doubts the tree if an outline that is read without the parser is not the same.
+func understood(text string) parseResult {
+	p := parse(text)
+	if p.failed {
+		return p
+	}
+	if reason, ok := disagrees(text, p.stmts); !ok {
+		p.failed, p.doubtful, p.reason = true, true, reason
+	} else if at := splitsBytes(text); at >= 0 {
+		p.failed, p.doubtful, p.reason = true, true, reasonAt(text, at, "in another locale bash may read this in another way")
+	}
+	return p
+}
+
 // splitsBytes returns where a non-ASCII text may select a locale that takes a quote or a backslash for a part of the character
 // before it; -1 if nowhere. The locales of the environment do not do that.
 func splitsBytes(text string) int {
