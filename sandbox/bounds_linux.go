@@ -3,7 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -122,11 +121,6 @@ func (k *kills) count(r *processReserve) int64 {
 
 // killsName is the name of the count in its files.
 const killsName = "oom_kill"
-
-func readText(file string) string {
-	text, _ := os.ReadFile(file)
-	return string(text)
-}
 
 // countOf reads the number behind a name that begins a line of a file, -1 if there is none.
 func countOf(file, name string) int64 {

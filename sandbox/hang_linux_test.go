@@ -111,7 +111,7 @@ func TestPulse(t *testing.T) {
 		if tt.stops {
 			_ = c.Process.Signal(unix.SIGSTOP)
 		}
-		p := pulse{pid: c.Process.Pid, proceed: func() { _ = c.Process.Signal(unix.SIGCONT) }}
+		p := pulse{pid: func() int { return c.Process.Pid }, proceed: func() { _ = c.Process.Signal(unix.SIGCONT) }}
 		hangs := false
 		for looks := 0; looks < 4 || tt.hangs && !hangs && looks < 200; looks++ {
 			hangs = p.hangs()

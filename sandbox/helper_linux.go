@@ -114,7 +114,7 @@ func (h *helper) signal(sig syscall.Signal) {
 }
 
 func (h *helper) pulse() *pulse {
-	return &pulse{pid: h.pid(), proceed: func() { h.signal(unix.SIGCONT) }}
+	return &pulse{pid: h.pid, proceed: func() { h.signal(unix.SIGCONT) }}
 }
 
 // pid is the helper's number, 0 when it has ended.

@@ -260,7 +260,7 @@ func (h *holder) answerOf() (file *os.File, of string, err error) {
 }
 
 func (h *holder) pulse() *pulse {
-	return &pulse{pid: h.process.Pid, proceed: func() { _ = h.process.Signal(unix.SIGCONT) }}
+	return &pulse{pid: func() int { return h.process.Pid }, proceed: func() { _ = h.process.Signal(unix.SIGCONT) }}
 }
 
 // hear receives a message of the holder. One that hangs, or says nothing for too long, is killed, with all that runs in its namespaces.

@@ -19,8 +19,8 @@ const (
 // pulse watches a process that we started and that owes us an answer. It hangs if no thread of it ran between two looks, although it
 // could have. A process that somebody stopped goes on when that is noticed; one that is stopped again, or stays so, hangs.
 type pulse struct {
-	pid     int
-	proceed func() // sends SIGCONT
+	pid     func() int // 0: it has ended
+	proceed func()     // sends SIGCONT
 
 	stopped bool   // at the last look
 	ran     string // what the threads of the process had run at the last look
@@ -31,9 +31,10 @@ type pulse struct {
 // hangs looks at the process, and reports whether it hangs. A process of which nothing can be known does not.
 func (p *pulse) hangs() bool {
 	now := time.Now()
-	seen := lookAt(p.pid)
+	pid := p.pid()
+	seen := lookAt(pid)
 	if seen.onDisk {
-		for _, child := range childrenOf(p.pid) {
+		for _, child := range childrenOf(pid) {
 			of := lookAt(child)
 			seen.ran += of.ran
 			seen.runnable = seen.runnable || of.runnable

@@ -23,6 +23,8 @@ type processReserve struct {
 	groups bool // a control group is made for the commands
 
 	mu       sync.Mutex
+	provided int          // threads that were wanted when threads were last started
+	existing int          // threads that there were then
 	measured bool         // the fields below are set
 	most     int          // processes that all commands together may have, threads included; 0: nothing bounds the host's
 	ofUser   int          // processes that the user may have while commands start more, with those that are not the session's; 0: as many as the kernel lets
@@ -43,16 +45,9 @@ const (
 func (r *processReserve) reserve(commands int, b Bounds) (waiting int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	threads, room := countThreads(), unlimited
-	wanted := threadsOfHost + runtime.GOMAXPROCS(0) + spareThreads + threadsOfCommand*commands
-	if !r.own && threads < wanted {
-		if room, _ = roomHere(); room < unlimited {
-			wanted = min(wanted, (threads+room)/3)
-		}
-		if threads < wanted {
-			startThreads(wanted - threadsOfHost) // the others are busy
-		}
-		threads = max(threads, wanted)
+	threads := countThreads()
+	if !r.own {
+		threads = r.provide(commands)
 	}
 	if !r.measured || commands == 0 && r.most > 0 {
 		r.measure(b)
@@ -60,10 +55,27 @@ func (r *processReserve) reserve(commands int, b Bounds) (waiting int, err error
 	if r.most == 0 || r.own {
 		return threads - threadsOfHost, nil
 	}
-	if room, _ = roomHere(); room < ofHelper+ofHost {
+	if room, _ := roomHere(); room < ofHelper+ofHost {
 		return 0, fewLeft(room)
 	}
 	return threads - threadsOfHost, nil
+}
+
+// provide starts the threads that are missing, and returns about how many there are. To start them wakes those that exist, which costs a command a
+// tenth of its time, so it happens only if more are wanted than before or if some have ended since.
+func (r *processReserve) provide(commands int) (threads int) {
+	threads = countThreads()
+	wanted := threadsOfHost + runtime.GOMAXPROCS(0) + spareThreads + threadsOfCommand*commands
+	if threads < wanted && (wanted > r.provided || threads < r.existing) {
+		if room, _ := roomHere(); room < unlimited {
+			wanted = min(wanted, (threads+room)/3)
+		}
+		if threads < wanted {
+			startThreads(wanted - threadsOfHost) // the others are busy
+		}
+		r.provided, r.existing = max(r.provided, wanted), countThreads()
+	}
+	return max(threads, min(wanted, r.provided))
 }
 
 // What is kept of the processes that are left: for the session's holder with its reaper, for each helper, and for the host.
@@ -236,11 +248,10 @@ func roomOfUser() (room, used int) {
 	return max(int(limit.Cur)-used, 0), used
 }
 
-// isExempt reports whether the process has root's number outside of every user namespace.
-func isExempt() bool {
-	uids, err := os.ReadFile("/proc/self/uid_map")
-	return os.Getuid() == 0 && err == nil && slices.Equal(strings.Fields(string(uids)), []string{"0", "0", "4294967295"})
-}
+// isExempt reports whether the process has root's number outside of every user namespace. A host changes neither.
+var isExempt = sync.OnceValue(func() bool {
+	return os.Getuid() == 0 && slices.Equal(strings.Fields(readText("/proc/self/uid_map")), []string{"0", "0", "4294967295"})
+})
 
 // tasksOf counts the processes and threads of a user, as far as they show here.
 func tasksOf(uid int) (tasks int) {
@@ -263,11 +274,7 @@ func tasksOf(uid int) (tasks int) {
 
 // processRoom returns how many more processes and threads the control groups above this process leave, of either version.
 func processRoom() int {
-	text, err := os.ReadFile("/proc/self/cgroup")
-	if err != nil {
-		return unlimited
-	}
-	return roomIn(string(text), unifiedMount, pidsMount)
+	return roomIn(readText("/proc/self/cgroup"), unifiedMount, pidsMount)
 }
 
 // roomIn is processRoom for the groups that /proc/self/cgroup names.
@@ -319,9 +326,32 @@ func above(groups, controller, unified, elder string, visit func(dir string)) {
 
 // countIn reads a number of a control group; "max" is none.
 func countIn(dir, name string) (int, bool) {
-	text, err := os.ReadFile(filepath.Join(dir, name))
-	n, bad := strconv.Atoi(strings.TrimSpace(string(text)))
-	return n, err == nil && bad == nil
+	n, err := strconv.Atoi(strings.TrimSpace(readText(filepath.Join(dir, name))))
+	return n, err == nil
+}
+
+// readText returns what a file of the kernel holds, "" if it cannot be read. Several are read for each command, and [os.ReadFile] makes ten system
+// calls for one.
+func readText(file string) string {
+	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer unix.Close(fd)
+	var text []byte
+	buffer := make([]byte, 4<<10)
+	for {
+		n, err := unix.Read(fd, buffer)
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return ""
+		case n == 0:
+			return string(text)
+		default:
+			text = append(text, buffer[:n]...)
+		}
+	}
 }
 
 const (

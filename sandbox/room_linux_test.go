@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"testing"
@@ -108,6 +109,30 @@ open("up%[1]d", "w")'`, i, each))
 	b.write(t, "read", "")
 	if r := b.run(t, Workspace, "mkfifo q; (echo through > q &) ; cat q; touch made"); r.err != nil {
 		t.Errorf("then nothing runs: %+v", r)
+	}
+}
+
+// TestThreadsAreProvidedOnce: a command starts the threads that are missing, and the next commands start none again.
+func TestThreadsAreProvidedOnce(t *testing.T) {
+	var r processReserve
+	begun := func() int {
+		sample := []metrics.Sample{{Name: "/sched/goroutines-created:goroutines"}}
+		metrics.Read(sample)
+		return int(sample[0].Value.Uint64())
+	}
+	r.provide(1)
+	before := begun()
+	for range 10 {
+		if got := r.provide(1); got < threadsOfHost {
+			t.Errorf("%d threads", got)
+		}
+		r.provide(0)
+	}
+	if n := begun() - before; n > spareThreads {
+		t.Errorf("20 commands started %d goroutines", n)
+	}
+	if room, _ := roomHere(); room >= unlimited && countThreads() < spareThreads {
+		t.Errorf("%d threads, and at least %d are wanted", countThreads(), spareThreads)
 	}
 }
 

@@ -25,15 +25,15 @@ func (c *call) judgesStarts() bool {
 // gitJudge returns the judge of the command's git; nil if nothing is to be judged: no repository of the workspace holds a secret, and none can be
 // fetched.
 func (c *call) gitJudge(p sandbox.Profile) func(sandbox.GitStart) (why string, refused bool) {
-	if !c.judgesStarts() || c.tool.system("git") == "" {
+	if !c.judgesStarts() {
 		return nil
 	}
 	secrets, err := c.tool.w.Secrets()
-	if err != nil {
-		return c.judgeGit
+	repositories, fetches := secrets.Repositories(), len(p.Hosts)+len(p.Public) > 0
+	if err == nil && len(repositories) == 0 && !fetches || c.tool.system("git") == "" { // which looks into each directory of PATH
+		return nil
 	}
-	repositories := secrets.Repositories()
-	if len(p.Hosts)+len(p.Public) > 0 || len(repositories) > maxRepositories {
+	if err != nil || fetches || len(repositories) > maxRepositories {
 		return c.judgeGit
 	}
 	for _, git := range repositories {
