@@ -1,12 +1,14 @@
 package keep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -95,8 +97,8 @@ func (l loses) did() deed {
 }
 
 // saves makes sure that all that the journal and a content have is not lost with the power, once a change is made that takes something from a
-// file of the device. The content may be nil.
-func (c *Call) saves(l loses, place int, dev uint64, content *os.File) error {
+// file of the device. The content may be nil. The names in dirs, directories of the store, are as safe then where they have to be synced at all.
+func (c *Call) saves(l loses, place int, dev uint64, content *os.File, dirs ...string) error {
 	if c.store.orderOf(place, dev) == neverKept {
 		return nil
 	}
@@ -106,19 +108,13 @@ func (c *Call) saves(l loses, place int, dev uint64, content *os.File) error {
 	if c.isLater() {
 		return nil
 	}
-	if c.order != inOrder {
-		if err := syncFile(content); err != nil {
-			return err
-		}
-	} else if err := writeOut(content); err != nil { // the journal's sync takes all before it along
-		return err
+	if c.order == inOrder { // the journal's sync takes all before it along
+		return cmp.Or(writeOut(content), syncFile(c.journal))
 	}
 	if c.order == anyOrder {
-		if err := syncDirs(c.dir, c.store.Dir); err != nil {
-			return err
-		}
+		dirs = append(dirs, c.dir, c.store.Dir)
 	}
-	return syncFile(c.journal)
+	return syncAll([]*os.File{content, c.journal}, dirs...)
 }
 
 // Where each loss needs a flush of the disk, the copies of a call that loses very many come there in groups: none is later than syncPause,
@@ -183,19 +179,30 @@ func syncFile(f *os.File) error {
 }
 
 // syncDirs waits until the names in directories are on the disk.
-func syncDirs(dirs ...string) error {
-	for _, dir := range dirs {
-		f, err := os.Open(dir)
-		if err != nil {
-			return err
-		}
-		err = ignoreUnsupported(f.Sync())
-		f.Close()
-		if err != nil {
-			return err
-		}
+func syncDirs(dirs ...string) error { return syncAll(nil, dirs...) }
+
+// syncAll waits until files, which may be nil, and the names in directories are on the disk. Nothing depends on which of them is there first, so
+// all are synced at the same time: the kernel has one flush of the disk serve all that wait for one.
+func syncAll(files []*os.File, dirs ...string) error {
+	var wait sync.WaitGroup
+	errs := make([]error, len(files)+len(dirs))
+	for i, f := range files {
+		wait.Go(func() { errs[i] = syncFile(f) })
 	}
-	return nil
+	for i, dir := range dirs {
+		wait.Go(func() { errs[len(files)+i] = syncDir(dir) })
+	}
+	wait.Wait()
+	return errors.Join(errs...)
+}
+
+func syncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return ignoreUnsupported(f.Sync())
 }
 
 // ignoreUnsupported drops the error of file systems that cannot sync a file or directory.
@@ -245,13 +252,14 @@ func (c *Call) takeName(l loses, path string, st *unix.Stat_t) (content string, 
 		}
 		return "", nil
 	}
-	if isNew {
-		err = c.stands(home, parent, dir)
+	var unsynced []string
+	if c.order == anyOrder || c.order == byMoves && l != itsName {
+		unsynced = []string{filepath.Join(c.dir, home)}
 	}
-	switch {
-	case err != nil, c.order == inOrder, c.order == neverKept, c.order == byMoves && l == itsName, c.isLater():
-	default:
-		err = syncDirs(filepath.Join(c.dir, home))
+	if isNew {
+		err = c.stands(home, parent, dir, unsynced...)
+	} else if len(unsynced) > 0 && !c.isLater() {
+		err = syncDirs(unsynced...)
 	}
 	if err != nil {
 		return "", errors.Join(err, unix.Unlink(into))
@@ -260,8 +268,8 @@ func (c *Call) takeName(l loses, path string, st *unix.Stat_t) (content string, 
 	return content, nil
 }
 
-// stands notes for which directory one of the store stands, and waits until that is on the disk.
-func (c *Call) stands(home, parent string, dir int) error {
+// stands notes for which directory one of the store stands, and waits until that is on the disk, with the names in the given ones.
+func (c *Call) stands(home, parent string, dir int, unsynced ...string) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(dir, &st); err != nil {
 		return err
@@ -275,7 +283,7 @@ func (c *Call) stands(home, parent string, dir int) error {
 	if err := c.note(entry{Did: stood, Path: name(filepath.Clean(parent)), Was: was}, true); err != nil {
 		return err
 	}
-	return c.saves(itsName, dir, c.dev, nil)
+	return c.saves(itsName, dir, c.dev, nil, unsynced...)
 }
 
 // link gives a file a second name, if it is still the file.
