@@ -1,4 +1,4 @@
-// Soak has two hosts answer mixed calls for an hour and prints what they hold: go run ./testdata/faults/soak [-for 1h] [-every 1m].
+// Soak has two hosts answer mixed calls for an hour and prints what they hold: go run ./testdata/faults/soak [-for 1h] [-every 1m] [-only http].
 //
 // One host is spoken to over its stdin: native calls (reads, writes, edits, searches, commands, jobs with input, prompts that are answered, calls
 // that are canceled) and MCP calls on the same stream. The other is spoken to over HTTP: MCP, and RAP with callbacks. Each line says, of
@@ -25,11 +25,12 @@ func main() {
 	lasts := flag.Duration("for", time.Hour, "how long")
 	every := flag.Duration("every", time.Minute, "how often what the hosts hold is printed")
 	pause := flag.Duration("pause", 100*time.Millisecond, "after each call of a client")
+	only := flag.String("only", "", "the host that runs alone: lines or http")
 	program := flag.String("toolhost", "", "program; the default is built from this module")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "soak-")
 	check(err)
-	wrong := run(dir, *program, *lasts, *every, *pause)
+	wrong := run(dir, *program, *only, *lasts, *every, *pause)
 	check(os.RemoveAll(dir))
 	if wrong {
 		os.Exit(1)
@@ -43,7 +44,7 @@ func check(err error) {
 	}
 }
 
-func run(dir, program string, lasts, every, pause time.Duration) (wrong bool) {
+func run(dir, program, only string, lasts, every, pause time.Duration) (wrong bool) {
 	if program == "" {
 		program = filepath.Join(dir, "toolhost")
 		build := exec.Command("go", "build", "-o", program, "./cmd/toolhost")
@@ -51,13 +52,22 @@ func run(dir, program string, lasts, every, pause time.Duration) (wrong bool) {
 		check(build.Run())
 	}
 	count := &tally{calls: map[string]int{}, failed: map[string]int{}}
-	lines, err := startLines(filepath.Join(dir, "lines"), program, count)
-	check(err)
-	web, err := startWeb(filepath.Join(dir, "web"), program, count)
-	check(err)
+	var hosts []*host
+	var all []func(n int)
+	if only != "http" {
+		lines, err := startLines(filepath.Join(dir, "lines"), program, count)
+		check(err)
+		hosts, all = append(hosts, &lines.host), append(all, lines.clients()...)
+	}
+	if only != "lines" {
+		web, err := startWeb(filepath.Join(dir, "web"), program, count)
+		check(err)
+		defer web.close()
+		hosts, all = append(hosts, &web.host), append(all, web.clients()...)
+	}
 	over := make(chan struct{})
 	var clients sync.WaitGroup
-	for _, client := range slices.Concat(lines.clients(), web.clients()) {
+	for _, client := range all {
 		clients.Go(func() {
 			for n := 0; ; n++ {
 				select {
@@ -69,7 +79,6 @@ func run(dir, program string, lasts, every, pause time.Duration) (wrong bool) {
 			}
 		})
 	}
-	hosts := []*host{&lines.host, &web.host}
 	fmt.Printf("%-6s %-6s %8s %8s %8s %8s %8s %8s %8s %8s\n", "after", "host", "calls", "MB", "anon MB", "files", "threads", "below", "state", "log MB")
 	begun := time.Now()
 	for time.Since(begun) < lasts {
@@ -92,7 +101,6 @@ func run(dir, program string, lasts, every, pause time.Duration) (wrong bool) {
 			fmt.Printf("  WRONG: %s: it ended with %v\n", h.name, err)
 		}
 	}
-	web.close()
 	for _, kind := range slices.Sorted(maps.Keys(count.calls)) {
 		fmt.Printf("%8d  %s\n", count.calls[kind], kind)
 	}
