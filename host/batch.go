@@ -1,3 +1,13 @@
+// Package host is the pipeline: the one place that knows the order of a call's steps: it is resolved, bound, decided, run,
+// recorded and answered.
+//
+// The leaves decide (permissions: may it run; scheduler: which calls run beside it; persist: which records stay), the tools act, and
+// the host asks each of them once per call. Every call, however it ends, ends in one terminal result.
+//
+//	h, err := host.New(host.Options{Tools: tools, Scope: scope, Locate: w.Locate, Store: store})
+//	err = h.Invoke(host.Request{ID: "c1", Tool: "read", Input: input}, func(c host.Completion) { … })
+//	…
+//	h.Close()
 package host
 
 import (
@@ -218,4 +228,43 @@ func (b *collector) add(i int, got Completion) {
 	if complete {
 		b.done(b.list)
 	}
+}
+
+// Batch admits all calls of a batch, or none, and returns at once. done is called exactly once, when all have ended,
+// with their completions in the order of the calls, or in that of their ends if the policy says allow_unordered.
+func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
+	read := make([]adapted, min(len(r.Calls), maxBatch)) // more are refused
+	for i := range read {
+		read[i] = h.registry.adapt(r.Calls[i])
+	}
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	switch {
+	case r.ID == "":
+		return refuse("the batch has no id")
+	case h.live.batches[r.ID] != nil:
+		return refuse("batch %q is still running: use another id", r.ID)
+	case len(r.Calls) == 0 || len(r.Calls) > maxBatch:
+		return refuse("a batch holds 1 to %d calls, not %d", maxBatch, len(r.Calls))
+	}
+	b, err := newBatch(h.sched, sessionPolicy(h.o.MaxParallel), r)
+	if err != nil {
+		return err
+	}
+	if err := h.live.admissible(&h.surfaces, r.Calls...); err != nil {
+		return err
+	}
+	if err := h.live.holds(len(r.Calls)); err != nil {
+		return err
+	}
+	h.live.batches[r.ID] = b
+	calls := make([]*call, len(r.Calls))
+	for i, req := range r.Calls {
+		calls[i] = h.register(req, read[i], b)
+	}
+	collect := collector{ordered: b.policy.OrderingPolicy != "allow_unordered", list: make([]Completion, len(calls)), done: done}
+	for i, c := range calls {
+		h.start(c, func(got Completion) { collect.add(i, got) })
+	}
+	return nil
 }

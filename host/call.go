@@ -1,7 +1,18 @@
+// Package host is the pipeline: the one place that knows the order of a call's steps: it is resolved, bound, decided, run,
+// recorded and answered.
+//
+// The leaves decide (permissions: may it run; scheduler: which calls run beside it; persist: which records stay), the tools act, and
+// the host asks each of them once per call. Every call, however it ends, ends in one terminal result.
+//
+//	h, err := host.New(host.Options{Tools: tools, Scope: scope, Locate: w.Locate, Store: store})
+//	err = h.Invoke(host.Request{ID: "c1", Tool: "read", Input: input}, func(c host.Completion) { … })
+//	…
+//	h.Close()
 package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -340,4 +351,200 @@ var abortReasons = map[string]string{
 	"user_interruption": "user interruption",
 	"sibling_error":     "sibling error",
 	"stream_given_up":   "fallback",
+}
+
+// Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
+// ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
+func (h *Host) Invoke(r Request, done func(Completion)) error {
+	read := h.registry.adapt(r)
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	if err := h.live.admissible(&h.surfaces, r); err != nil {
+		return err
+	}
+	var b *batch
+	if r.Batch != "" {
+		b = h.live.join(r.Batch, h.sched, h.o.MaxParallel)
+	}
+	h.start(h.register(r, read, b), done)
+	return nil
+}
+
+// register makes the call known. The caller holds h.live.mu.
+func (h *Host) register(r Request, read adapted, b *batch) *call {
+	c := newCall(h, r, read, h.rules.Policy().For(r.Caller.Threads))
+	if set := h.hooks.Load(); set != nil {
+		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, hookTarget: hookTarget{tool: c.tool, name: r.Tool}}
+	}
+	for _, id := range r.After {
+		c.after = append(c.after, dependency{id: id, call: h.live.calls[id], succeeded: h.live.ended.succeeded(id)})
+	}
+	h.live.calls[r.ID] = c
+	h.live.input += len(r.Input)
+	if b != nil {
+		b.add(c)
+		c.rec.update(func(inv *agenttool.Invocation) { inv.SchedulerPolicyRef = b.policy.SchedulerPolicyID })
+	}
+	if len(r.After) == 0 {
+		c.admit()
+	}
+	return c
+}
+
+func newCall(h *Host, r Request, read adapted, policy permissions.Policy) *call {
+	now := h.o.Now()
+	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
+	inv := agenttool.Invocation{
+		SchemaVersion: agenttool.SchemaVersion,
+		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
+		ToolID:        unknownTool,
+		SurfaceID:     surface.SurfaceID,
+		NativeCallID:  r.name(),
+		Inputs:        agenttool.Inputs{ModelInput: r.Input},
+		InvocationRefs: agenttool.InvocationRefs{
+			ActorRef: r.Actor, RuntimeRefs: append([]string{string(h.o.Session)}, r.Caller.Refs...), SchedulerPolicyRef: schedulerPolicyID,
+		},
+		CreatedAt: agenttool.Timestamp(now),
+	}
+	tool := h.registry.names[r.Tool]
+	if tool != nil {
+		inv.ToolID = tool.Declaration.ToolID
+		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
+	}
+	if len(read.changes) > 0 {
+		learnSensitive(h.o.Store.Redactor(), tool, read.input)
+		inv.Mutations = []agenttool.InputMutation{adaptation(read.changes, agenttool.InputMutation{
+			SchemaVersion: agenttool.SchemaVersion, MutationID: agenttool.MutationID(h.o.IDs.New("mut_", now)), InvocationID: inv.InvocationID,
+			CreatedAt: inv.CreatedAt,
+		})}
+	}
+	if len(r.Trace) > 0 {
+		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
+	}
+	if len(r.Mapping) > 0 {
+		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
+	}
+	c := &call{
+		admission: admission{host: h, req: r, tool: tool, surface: surface, adaptError: read.err}, binding: binding{input: read.input},
+		rec:      newRecord(&h.journal, inv),
+		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
+	}
+	c.approval = approval{c: c, policy: policy}
+	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
+	c.expire = func() {}
+	if r.Timeout > 0 {
+		c.ctx, c.expire = context.WithTimeoutCause(c.ctx, r.Timeout, errDeadline(r.Timeout))
+	}
+	return c
+}
+
+// unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
+const unknownTool = "toolhost.unknown"
+
+// start runs the call in its own goroutine. It has ended, for Drain, when its result was handed over.
+func (h *Host) start(c *call, done func(Completion)) {
+	c.done = done
+	h.running.Add(1)
+	go c.serve()
+}
+
+// Request asks for one call.
+type Request struct {
+	ID      string              // the caller's id, unique among live calls; required
+	Tool    string              // name or alias
+	Input   []byte              // a JSON object; kept byte for byte, and read as package adapt says
+	Surface agenttool.SurfaceID // that the call is held to; empty: the session's
+	Batch   string              // results of one batch are handed over in the order of their requests
+	After   []string            // ids of earlier calls that must succeed first
+	Timeout time.Duration       // deadline from admission; 0: none
+	Actor   string              // the client, for the record
+	Person  bool                // the person of the session asks, at a terminal of their own: to read or end its jobs takes no permission
+	Trace   []byte              // a JSON object for the record's telemetry_refs; nil: none
+	Mapping []byte              // a JSON object with the native ids of the call, for the record's external_mappings; nil: none
+	Caller  Caller              // how the caller hears of it, if not by events
+}
+
+// Caller is the other end of one call, where that is not the client of the whole session. The zero value hears nothing
+// and answers nothing. Its functions must not block.
+type Caller struct {
+	CallID string   // the call's id in the caller's protocol, for the record; empty: [Request].ID
+	Refs   []string // its threads and groups, for the record's runtime_refs
+
+	// Threads are the thread of the call, and those that it descends from. Rules of a thread count for its calls.
+	Threads []string
+
+	Capacity agenttool.Capacity // how much it takes of the result
+
+	// Asked hears the prompts of this call. A caller that sets it answers them, by [Host.Decide], so that they wait for it
+	// even if no user is there. over is closed when a prompt needs no answer any more.
+	Asked prompt.Listener
+
+	// Progress hears how the call goes on while it runs, at most ten times a second, and how a job ended that it left: its id is
+	// the TaskID then, and Status is completed, failed or canceled.
+	Progress func(agenttool.Progress)
+}
+
+// name is the call's id in the record.
+func (r Request) name() string {
+	if r.Caller.CallID != "" {
+		return r.Caller.CallID
+	}
+	return r.ID
+}
+
+// MaxMapping bounds a mapping, and a trace, in bytes. Their records nest them: readers of JSON give up at 10,000 levels, so that a record
+// with a deeper one could not be written, or not be read.
+const MaxMapping = 8 << 10
+
+// ErrRequest is wrapped by the errors of requests that were refused before anything was recorded or run.
+var ErrRequest = prompt.ErrRefused
+
+// IsRefused reports whether err says that a request was refused before anything happened.
+func IsRefused(err error) bool { return errors.Is(err, ErrRequest) }
+
+// ErrBusy is wrapped by the errors of requests that can be sent again when others have ended.
+var ErrBusy = errors.New("busy")
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
+}
+
+// CancelAck answers a cancel request.
+type CancelAck struct {
+	Acknowledged bool   `json:"acknowledged"`
+	Status       string `json:"status"` // the call's state at the request; unknown if there is no such live call
+}
+
+// CancelKind is a kind of request to cancel a call.
+type CancelKind string
+
+// The kinds.
+const (
+	Interrupt CancelKind = "interrupt" // the result says that it was canceled
+	Fallback  CancelKind = "fallback"  // the model's stream was given up for another: the result is discarded
+)
+
+// CancelKinds lists the kinds.
+var CancelKinds = []CancelKind{Interrupt, Fallback}
+
+// maxReason is the most bytes of a reason, and of the id of an unknown call, that a record holds.
+const maxReason = 1 << 10
+
+// Completion is how a call ended: the invocation, its one terminal result, and where the payload is kept.
+type Completion struct {
+	Invocation  agenttool.Invocation
+	Result      agenttool.Result
+	Persistence agenttool.Persistence
+	Job         string // the id of a job that goes on after the call; empty: none
+	Background  bool   // the call was made to start the job, and not to wait for it
+
+	encoded []byte
+}
+
+// MarshalJSON writes {"invocation":…,"result":…,"persistence":…}.
+func (c Completion) MarshalJSON() ([]byte, error) {
+	if c.encoded != nil {
+		return c.encoded, nil
+	}
+	return object("invocation", c.Invocation, "result", c.Result, "persistence", c.Persistence), nil
 }

@@ -1,14 +1,18 @@
 package host
 
 import (
-	"encoding/json"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/json"
 	"toolhost/persist"
 )
 
@@ -267,4 +271,330 @@ func terminalEvent(s agenttool.InvocationStatus) agenttool.EventType {
 		return agenttool.EventTimedOut
 	}
 	return agenttool.EventFailed
+}
+
+// ending is the last stage of a call: it makes the result from the tool's output, or from the error. Of the call it uses only
+// fields that never change, since the call's own goroutine may be stuck and go on later.
+type ending struct {
+	c     *call
+	rec   *record
+	hooks *hookRunner      // nil: none are set
+	turn  turn             // given back at the end
+	at    func() situation // for hooks
+
+	outcome
+	consent
+
+	resultRecords
+}
+
+// outcome is the state of the call at its end.
+type outcome struct {
+	stuck bool // the call did not come to its end, and may still run
+	out   agenttool.Output
+	err   *agenttool.Error // nil: it succeeded
+	moved *modifier        // of the session's directory; nil: none
+	notes []string         // of the host, for the model
+}
+
+// resultRecords are the result and the place of its payload.
+type resultRecords struct {
+	result agenttool.Result
+	kept   agenttool.Persistence
+}
+
+// mapResult makes the result, once (AT-120).
+func (e *ending) mapResult() {
+	now := e.c.host.o.Now()
+	status := resultStatus(e.rec.status(), e.err)
+	e.result = agenttool.Result{
+		SchemaVersion: agenttool.SchemaVersion, ResultID: e.result.ResultID,
+		InvocationID: e.rec.id, Status: status, IsError: e.err != nil,
+		Content: e.out.Content, UIFacingSummary: e.out.Summary,
+		ResultRefs: agenttool.ResultRefs{ResourceRefs: e.out.Resources, ArtifactRefs: e.out.Artifacts},
+		Error:      e.err, AbortReason: abortReason(e.err), RedactionState: "none",
+		CreatedAt: agenttool.Timestamp(now), Mutations: e.rec.view().Mutations,
+	}
+	if e.out.Structured != nil {
+		e.result.StructuredContent = encode(e.out.Structured)
+	}
+	switch {
+	case e.err != nil && len(e.result.Content) == 0:
+		e.result.Content = []agenttool.Content{agenttool.Text(explain(e.err))}
+	case len(e.result.Content) == 0: // an empty success differs from missing output (AT-296, AT-402)
+		e.result.Content = []agenttool.Content{agenttool.Text("(the call succeeded and had nothing to say)")}
+	}
+	if e.result.UIFacingSummary == "" && e.err != nil {
+		e.result.UIFacingSummary = e.err.Message
+	}
+	e.remark()
+}
+
+// remark adds the host's own notes: where the session moved, and which jobs may disturb the call.
+func (e *ending) remark() {
+	if e.moved != nil {
+		e.result.Extra = agenttool.Extra{"context_modifiers": encode([]*modifier{e.moved})}
+	}
+	if e.err != nil && e.err.Hint != "" && len(e.out.Content) > 0 {
+		e.notes = append(e.notes, "["+e.err.Hint+"]")
+	}
+	if tool := e.c.tool; tool != nil && tool.Declaration.Lifecycle == agenttool.Deprecated {
+		e.notes = append(e.notes, "["+tool.Declaration.Name+" is deprecated: use another tool]")
+	}
+	for _, change := range e.rec.changed() {
+		e.notes = append(e.notes, "[the input was "+change+"]")
+	}
+	if e.feedback != "" {
+		e.notes = append(e.notes, "[the person who allowed this says: "+e.feedback+"]")
+	}
+	if jobs := e.c.host.jobs.disturbers(e.rec, e.out.Job); len(jobs) > 0 {
+		e.notes = append(e.notes, "["+disturbance(jobs)+"]")
+	}
+	for _, note := range e.notes {
+		e.result.Content = append(e.result.Content, agenttool.Text(note))
+	}
+}
+
+// explain is the text of an error for a model: the message, and a remedy if the message has none.
+func explain(e *agenttool.Error) string {
+	text := fmt.Sprintf("Error (%s): %s", e.Class, e.Message)
+	if e.Hint != "" {
+		text += "\n" + e.Hint
+	}
+	return text
+}
+
+func resultStatus(s agenttool.InvocationStatus, e *agenttool.Error) agenttool.ResultStatus {
+	switch {
+	case e == nil && s == agenttool.StatusYielded:
+		return agenttool.ResultPartialSucceeded
+	case e == nil:
+		return agenttool.ResultSucceeded
+	case e.Class == agenttool.StreamingFallbackDiscarded:
+		return agenttool.ResultDiscarded
+	case s == agenttool.StatusCanceled:
+		return agenttool.ResultCanceled
+	case s == agenttool.StatusTimedOut || e.Class == agenttool.Timeout:
+		return agenttool.ResultTimedOut
+	case e.Class == agenttool.ApprovalRejected:
+		return agenttool.ResultRejected
+	case e.Class == agenttool.ResultTooLarge:
+		return agenttool.ResultTooLargeStatus
+	case s == agenttool.StatusDenied:
+		return agenttool.ResultDenied
+	}
+	return agenttool.ResultFailed
+}
+
+func jobID(j agenttool.Job) string {
+	if j == nil {
+		return ""
+	}
+	return j.ID()
+}
+
+func allText(blocks []agenttool.Content) string {
+	if len(blocks) == 1 {
+		return blocks[0].Text
+	}
+	var text string
+	for _, b := range blocks {
+		if b.Text != "" && text != "" {
+			text += "\n"
+		}
+		text += b.Text
+	}
+	return text
+}
+
+// withDiffs returns the text of the blocks as a model reads it, diffs included.
+func withDiffs(blocks []agenttool.Content) string {
+	var texts []string
+	for _, b := range blocks {
+		if text := b.Text + b.Diff; text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// contentSize is the bytes of all blocks: text, diffs, and data before it was encoded.
+func contentSize(blocks []agenttool.Content) (n int64) {
+	for _, b := range blocks {
+		n += int64(len(b.Text) + len(b.Diff) + base64.StdEncoding.DecodedLen(len(b.Data)) - strings.Count(b.Data[max(0, len(b.Data)-2):], "="))
+	}
+	return n
+}
+
+func withoutText(blocks []agenttool.Content) []agenttool.Content {
+	var rest []agenttool.Content
+	for _, b := range blocks {
+		if b.Text == "" {
+			rest = append(rest, b)
+		}
+	}
+	return rest
+}
+
+// dataSize is the bytes of images and other data in the blocks.
+func dataSize(blocks []agenttool.Content) (n int64) {
+	for _, b := range blocks {
+		n += int64(base64.StdEncoding.DecodedLen(len(b.Data)))
+	}
+	return n
+}
+
+// keepData stores the data of a result as payloads, and leaves a reference in the place of each (AT-292). Data that cannot be stored is dropped,
+// and the result says so.
+func keepData(e *ending) {
+	e.result.Content = slices.Clone(e.result.Content)
+	for i, b := range e.result.Content {
+		if b.Data == "" {
+			continue
+		}
+		data, err := base64.StdEncoding.DecodeString(b.Data)
+		var ref agenttool.Ref
+		if err == nil {
+			ref, err = e.rec.store(fmt.Sprintf("data_%d", i+1), b.MediaType, data)
+		}
+		if err != nil {
+			e.kept.Strategy, e.kept.Reason = agenttool.DropWithReason, "data of the result cannot be stored: "+err.Error()
+			e.result.Content[i] = agenttool.Text("[left out; " + e.kept.Reason + "]")
+			continue
+		}
+		e.result.ResourceRefs = append(e.result.ResourceRefs, ref)
+		e.result.Content[i] = agenttool.Content{Type: "persisted_output_ref", URI: ref.URI, Name: ref.Relation, MediaType: ref.MediaType}
+		if e.kept.PersistedRef == nil {
+			e.kept.PersistedRef = &ref
+		}
+	}
+}
+
+// keepLargeData is keepData for results with more data than a result may hold, if the placement of the result is by reference.
+func keepLargeData(e *ending, s agenttool.Strategy) {
+	if s != agenttool.RefOnly && s != agenttool.PreviewAndPersist || dataSize(e.result.Content) <= persist.InlineBytes {
+		return
+	}
+	keepData(e)
+	if s == agenttool.RefOnly {
+		e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
+	}
+}
+
+// link names what explains the result: decisions, hooks and payloads as evidence, the rules in force for it, and its span (AT-122, AT-429).
+func link(e *ending) {
+	inv := e.rec.view()
+	refs := slices.Concat(inv.PermissionDecisionRefs, inv.HookRefs)
+	for _, r := range e.result.ResourceRefs {
+		if strings.HasPrefix(r.URI, payloadScheme) {
+			refs = append(refs, r.ID)
+		}
+	}
+	e.result.EvidenceRefs, e.result.PolicyRefs = refs, inv.PolicyRefs
+	for _, a := range e.result.ArtifactRefs { // for clients that look at the content alone (AT-271)
+		e.result.Content = append(e.result.Content, agenttool.Content{Type: "artifact_ref", URI: a.URI, Name: a.Relation, MediaType: a.MediaType})
+	}
+	if e.out.Mapping != nil {
+		e.result.ExternalMappings = []json.RawMessage{encode(e.out.Mapping)}
+	}
+	e.result.TelemetryRefs = []json.RawMessage{encode(spanOf(e, inv))}
+}
+
+// payloadScheme starts the addresses of payloads of the session.
+const payloadScheme = "toolhost://"
+
+// span is the telemetry of one call (AT-346).
+type span struct {
+	TraceID      string `json:"trace_id"`
+	SpanID       string `json:"span_id"`
+	ParentSpanID string `json:"parent_span_id,omitempty"` // the client's
+	ToolName     string `json:"tool_name"`
+	ToolCallID   string `json:"tool_call_id"`
+	RequestID    string `json:"request_id"`
+	DurationMS   int64  `json:"duration_ms"`
+	ResultSize   int64  `json:"result_size_bytes"`
+}
+
+// spanOf describes a call for telemetry. Its trace is the client's, or else the session.
+func spanOf(e *ending, inv agenttool.Invocation) span {
+	s := span{
+		SpanID: hexOf(string(inv.InvocationID), 8), ToolName: e.c.req.Tool, ToolCallID: inv.NativeCallID, RequestID: e.c.req.ID,
+		ResultSize: e.kept.OriginalSizeBytes,
+	}
+	if began, err := time.Parse(time.RFC3339Nano, inv.CreatedAt); err == nil {
+		s.DurationMS = e.c.host.o.Now().Sub(began).Milliseconds()
+	}
+	s.TraceID, s.ParentSpanID = parentOf(e.c.req.Trace)
+	if s.TraceID == "" {
+		s.TraceID = hexOf(string(e.c.host.o.Session), 16)
+	}
+	return s
+}
+
+// parentOf returns the trace and the span in a client's traceparent, empty if it sent none of that form.
+func parentOf(trace []byte) (id, parent string) {
+	var client struct {
+		Traceparent string `json:"traceparent"`
+	}
+	if len(trace) == 0 || json.Unmarshal(trace, &client) != nil {
+		return "", ""
+	}
+	parts := strings.Split(client.Traceparent, "-")
+	if len(parts) < 4 || !isHex(parts[1], 16) || !isHex(parts[2], 8) {
+		return "", ""
+	}
+	return parts[1], parts[2]
+}
+
+func isHex(s string, size int) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == size
+}
+
+// hexOf returns size bytes of the digest of a text, in hex.
+func hexOf(text string, size int) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:size])
+}
+
+// redactResult takes secrets out of the result itself, if the settings say that the model reads none. A result that cannot be searched
+// is withheld.
+func redactResult(e *ending) {
+	r := e.c.host.o.Store.Redactor()
+	if !r.Results() {
+		return
+	}
+	text, found, err := r.Record(encode(e.result))
+	if err == nil && len(found.Kinds) == 0 {
+		return
+	}
+	var clean agenttool.Result
+	state := "redacted"
+	if err == nil {
+		err = json.Unmarshal(text, &clean)
+	}
+	if err != nil {
+		state, clean = "withheld", withheld(e)
+	}
+	clean.RedactionState = state
+	e.result, e.kept.RedactionState, e.kept.PreviewSizeBytes = clean, state, contentSize(clean.Content)
+	if e.kept.Strategy == agenttool.Inline {
+		e.kept.Strategy, e.kept.Reason = agenttool.Redact, "redaction.strategy in the settings"
+	}
+	e.rec.emit(agenttool.EventResultRedacted, "phase", agenttool.PhasePersistResult, "redaction_state", state, "secrets", len(found.Kinds),
+		"kinds", slices.Compact(slices.Sorted(slices.Values(found.Kinds))))
+}
+
+// withheld is the result without everything that may have secrets.
+func withheld(e *ending) agenttool.Result {
+	const text = "the result could not be searched for secrets, and is withheld: see redaction.strategy in the settings"
+	r := e.result
+	if r.Error != nil {
+		r.Error = agenttool.Failure(r.Error.Class, r.Error.Code, text)
+	} else {
+		r.Status, r.IsError = agenttool.ResultRedactedStatus, true
+		r.Error = agenttool.Failure(agenttool.ResultRedacted, "result_withheld", text).At(e.rec.reached())
+	}
+	r.Content, r.StructuredContent, r.UIFacingSummary, r.Mutations, r.Extra = []agenttool.Content{agenttool.Text("[" + text + "]")}, nil, "", nil, nil
+	return r
 }

@@ -11,6 +11,7 @@ import (
 	"toolhost/agenttool/adapt"
 	"toolhost/agenttool/json"
 	"toolhost/host/hook"
+	"toolhost/persist/redact"
 )
 
 // The four inputs of an invocation (AT-084 … AT-087): the model's input, byte for byte; that input normalised, for
@@ -183,4 +184,42 @@ func (r *record) storeInput(name string, input []byte, ref string) ([]byte, stri
 // store keeps data as a payload of the call.
 func (r *record) store(name, mediaType string, data []byte) (agenttool.Ref, error) {
 	return r.journal.store.Keep(r.id, name, mediaType, data)
+}
+
+// learnSensitive has the log keep no value of the fields that a tool declares as sensitive (AT-005, AT-394). A name with dots
+// leads through objects; all strings below it count.
+func learnSensitive(r *redact.Redactor, tool *entry, input []byte) {
+	if tool == nil || tool.Declaration.InputContract == nil {
+		return
+	}
+	for _, name := range tool.Declaration.InputContract.SensitiveFields {
+		value := json.RawMessage(input)
+		for part := range strings.SplitSeq(name, ".") {
+			var members map[string]json.RawMessage
+			if json.Unmarshal(value, &members) != nil {
+				value = nil
+				break
+			}
+			value = members[part]
+		}
+		var v any
+		if json.Unmarshal(value, &v) == nil {
+			learnStrings(r, v)
+		}
+	}
+}
+
+func learnStrings(r *redact.Redactor, v any) {
+	switch v := v.(type) {
+	case string:
+		r.Add("field", v)
+	case []any:
+		for _, e := range v {
+			learnStrings(r, e)
+		}
+	case map[string]any:
+		for _, e := range v {
+			learnStrings(r, e)
+		}
+	}
 }

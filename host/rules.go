@@ -121,3 +121,52 @@ func (r *rules) revoke(text string) int {
 	}))
 	return before - len(r.policy.Rules())
 }
+
+// shut takes back the rules for directories that a call was to make, and has not made, and notes the others.
+func (r *rules) shut(made agenttool.InvocationID, opened []string) {
+	for _, of := range opened {
+		kind, dir := permissions.Opened(of)
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			if kind == "" {
+				r.noteMade(dir)
+			}
+			continue
+		}
+		r.mu.Lock()
+		r.set(r.policy.Without(func(rule permissions.Rule) bool {
+			return rule.Origin.Made == made && slices.Contains(permissions.Opening(of), rule.Text)
+		}))
+		r.mu.Unlock()
+	}
+}
+
+// noteMade notes a directory that a call has made. It stays open, so that no other directory can get its number.
+func (r *rules) noteMade(dir string) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return // it is as one that the session did not make
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.made == nil {
+		r.made = map[string]*os.File{}
+	}
+	r.made[dir] = f
+}
+
+// stillMade returns the noted directories that still are the same.
+func (r *rules) stillMade() (dirs []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for dir, f := range r.made {
+		was, err := f.Stat()
+		now, gone := os.Lstat(dir)
+		if err == nil && gone == nil && os.SameFile(was, now) {
+			dirs = append(dirs, dir)
+			continue
+		}
+		f.Close()
+		delete(r.made, dir)
+	}
+	return dirs
+}

@@ -2,11 +2,17 @@ package host
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"toolhost/agenttool"
+	"toolhost/host/prompt"
+	"toolhost/permissions"
 )
 
 // wall is the answers that a running call got when its sandbox refused it something. Its methods may be called from several goroutines.
@@ -126,4 +132,150 @@ func (w *wall) given() (grants []string) {
 	}
 	slices.Sort(grants)
 	return grants
+}
+
+// Ask implements agenttool.Asker. The same access is asked about once in a call. Those that come while a prompt is open are asked about
+// together when it is answered. Without an answer the command is refused, as it is where no user is there.
+func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
+	wall, wait := &r.c.approval.wall, r.c.host.prompts.Wall()
+	if r.byRule(w.Grant) {
+		return true
+	}
+	if !r.mayAsk(w.Grant) {
+		return wall.allowed(w.Grant)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, errUnanswered)
+	defer cancel()
+	mine := &heldAccess{w, ctx}
+	turn := wall.join(mine)
+	defer wall.leave(mine)
+	select {
+	case turn <- struct{}{}:
+		defer func() { <-turn }()
+	case <-ctx.Done():
+		return false
+	}
+	wishes := wall.unanswered(mine)
+	if len(wishes) == 0 {
+		return wall.allowed(w.Grant)
+	}
+	answer, err := r.put(ctx, wishes, wait)
+	switch {
+	case err == nil:
+	case ctx.Err() == nil:
+		return false // no user was there; one may come
+	case !errors.Is(context.Cause(ctx), errUnanswered):
+		wishes = wishes[:1] // this connection has ended; the others are asked about again
+	}
+	for _, w := range wishes {
+		_, denied := r.c.host.rules.Policy().Forbids(w.Grant) // a rule may have come meanwhile
+		given := len(answer.Grants) == 0 || slices.Contains(answer.Grants, w.Grant)
+		wall.answer(w.Grant, err == nil && answer.Behavior == agenttool.Allow && given && !denied)
+	}
+	return wall.allowed(w.Grant)
+}
+
+// errUnanswered ends a question.
+var errUnanswered = errors.New("it was not answered in time")
+
+// MayAsk implements agenttool.Asker.
+func (r reporter) MayAsk(w agenttool.Wish) bool {
+	return r.byRule(w.Grant) || r.mayAsk(w.Grant) && !r.c.approval.wall.knows(w.Grant)
+}
+
+// byRule reports whether a rule gives a path or a host to every command that runs: one that came with an earlier answer of the same call, for
+// instance.
+func (r reporter) byRule(grant string) bool {
+	policy := r.c.approval.rules()
+	return r.c.runs() && (policy.Writes(grant) || policy.Reaches(grant)) && !r.c.host.grants.opensOwn(grant)
+}
+
+// mayAsk reports whether a user can be asked for a grant, and may give it.
+func (r reporter) mayAsk(grant string) bool {
+	a := &r.c.approval
+	if _, denied := a.c.host.rules.Policy().Forbids(grant); denied || a.c.host.grants.opensOwn(grant) {
+		return false
+	}
+	return a.c.runs() && a.c.host.prompts.Wall() > 0 && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.listener())
+}
+
+// put shows the wishes of a running call and waits for the answer. The call keeps its locks: it is at work.
+func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Duration) (prompt.Outcome, error) {
+	a, h := &r.c.approval, r.c.host
+	var grants, lasting []string // those that a rule can give
+	for _, w := range wishes {
+		if grants = append(grants, w.Grant); w.Rule == "" {
+			lasting = append(lasting, w.Grant)
+		}
+	}
+	wanted := wanted(wishes)
+	d := a.complete(agenttool.Decision{
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: wishes[0].Object,
+		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants to " + wanted + protectedOf(wishes) + "; needed: " + strings.Join(grants, ", ")},
+	})
+	d.ExpiresAt = agenttool.Timestamp(h.o.Now().Add(wait))
+	d.SuggestedUpdates = permissions.SuggestGrants(lasting)
+	if !h.prompts.Invite(a.c.listener()) {
+		return prompt.Outcome{}, prompt.Unanswerable(d, prompt.Nobody)
+	}
+	a.c.rec.decided(d)
+	q := a.question(d, true)
+	q.Shown.Grants, q.Shown.Attempt = grants, 0
+	p, err := h.prompts.Open(q)
+	if err != nil {
+		return prompt.Outcome{}, err
+	}
+	defer p.Over()
+	r.Progress(agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a user: may it " + wanted + "?"})
+	answer, err := p.Answer(ctx)
+	if err != nil {
+		a.withdrawn(d, err)
+		return prompt.Outcome{}, err
+	}
+	a.c.rec.decided(answer.Decision)
+	return answer, nil
+}
+
+var programName = regexp.MustCompile(`^[A-Za-z0-9._+-]+$`)
+
+// wanted names the wish: "reach a:80", "write /x (touch)"; of several, their kind and number.
+func wanted(wishes []agenttool.Wish) string {
+	objects := map[string][]string{}
+	for _, w := range wishes {
+		kind, _, _ := strings.Cut(w.Grant, ":")
+		object := w.Object
+		if kind != "host" && programName.MatchString(w.Program) { // it gives itself the name
+			object += " (" + w.Program + ")"
+		}
+		objects[kind] = append(objects[kind], object)
+	}
+	var all []string
+	for _, of := range []struct{ kind, one, many string }{
+		{"host", "reach", "reach %d hosts"}, {"write", "write", "write %d paths"}, {"socket", "connect to the socket", "connect to %d sockets"},
+	} {
+		switch named := objects[of.kind]; {
+		case len(named) == 1:
+			all = append(all, of.one+" "+named[0])
+		case len(named) > 1:
+			all = append(all, fmt.Sprintf(of.many, len(named))+": "+strings.Join(named, ", "))
+		}
+	}
+	return strings.Join(all, ", and to ")
+}
+
+// protectedOf says which of the paths are protected, and why.
+func protectedOf(wishes []agenttool.Wish) string {
+	var paths []string
+	for _, w := range wishes {
+		if w.Rule != "" {
+			paths = append(paths, w.Object)
+		}
+	}
+	switch len(paths) {
+	case 0:
+		return ""
+	case 1:
+		return "; " + paths[0] + " is protected: other programs run or obey it"
+	}
+	return "; protected, since other programs run or obey them: " + strings.Join(paths, ", ")
 }
