@@ -1,10 +1,14 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -86,6 +90,60 @@ func TestStoppedHelperIsKilled(t *testing.T) {
 			case <-p.Gone():
 			case <-time.After(hang):
 				t.Error("it lives")
+			}
+		})
+	}
+}
+
+// TestCanceledStartLeavesNothing: whenever a call ends while its command starts, nothing of the command goes on, also what it has put into a
+// session of its own.
+func TestCanceledStartLeavesNothing(t *testing.T) {
+	for i, c := range []struct {
+		level  Level
+		access Access
+	}{{Full, Workspace}, {LandlockNotify, Workspace}, {Full, Unconfined}} {
+		t.Run(fmt.Sprint(c.level, " ", c.access), func(t *testing.T) {
+			b := newBench(t, func(o *Options) { o.Level = c.level })
+			b.run(t, Workspace, "true") // starts what stays for the session
+			dir, err := os.Open(b.ws)
+			must(t, err)
+			defer dir.Close()
+			null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+			must(t, err)
+			defer null.Close()
+			mark := fmt.Sprintf("77%d.%d1", os.Getpid(), i)
+			left := func() (pids []int) {
+				names, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+				for _, name := range names {
+					if line, _ := os.ReadFile(name); bytes.Contains(line, []byte(mark)) {
+						pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+						pids = append(pids, pid)
+					}
+				}
+				return pids
+			}
+			line := "setsid sleep " + mark + " & setsid sleep " + mark + " & wait"
+			canceled := 0
+			for i := range 100 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%25)*500*time.Microsecond)
+				p, err := b.Start(ctx, &Command{Path: "/bin/bash", Args: []string{"bash", "--norc", "-c", line}, Dir: b.ws, At: dir,
+					Env: []string{"PATH=" + os.Getenv("PATH")}, Streams: [3]*os.File{null, null, null}, Profile: Profile{Access: c.access}})
+				cancel()
+				if err == nil {
+					p.Kill()
+					over(t, "its end", p.Gone())
+				} else {
+					canceled++
+				}
+			}
+			for limit := time.Now().Add(hang); len(left()) > 0; time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(limit) {
+					t.Errorf("%d starts were canceled, and %v go on", canceled, left())
+					for _, pid := range left() {
+						_ = unix.Kill(pid, unix.SIGKILL) // ours: no other has such a line
+					}
+					break
+				}
 			}
 		})
 	}

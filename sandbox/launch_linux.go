@@ -167,8 +167,10 @@ func (p *Process) launch(ctx context.Context, made *plan) error {
 	p.helper.setProcess(handle)
 	go p.listen()
 	if err = p.awaitStart(ctx); err != nil {
-		p.helper.signal(unix.SIGKILL) // it has no command yet
-		p.Kill()
+		if errors.Is(err, errNoAnswer) {
+			p.helper.signal(unix.SIGKILL) // it hangs before its command
+		}
+		p.Kill() // it does not begin any more, and ends what it has begun
 		p.await(killPatience)
 	}
 	return err

@@ -195,7 +195,9 @@ func (h *helper) run(s Step) (command int) {
 	if h.listener >= 0 && h.pids == 0 {
 		syscall.Close(h.listener)
 	}
-	say(SaysStarting, -1)
+	if say(SaysStarting, -1) == syscall.EPIPE { // the call has ended meanwhile
+		syscall.Exit(ExitSetup)
+	}
 	pid, err := h.begin(s)
 	if err != nil {
 		errno, _ := err.(syscall.Errno)
@@ -293,7 +295,7 @@ func readPlan() (Plan, bool) {
 }
 
 // say sends a message to the host, with a descriptor if fd is one.
-func say(what byte, fd int, parts ...string) {
+func say(what byte, fd int, parts ...string) syscall.Errno {
 	message := []byte{what}
 	for i, p := range parts {
 		if i > 0 {
@@ -305,7 +307,11 @@ func say(what byte, fd int, parts ...string) {
 	if fd >= 0 {
 		rights = syscall.UnixRights(fd)
 	}
-	for syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL) == syscall.EINTR {
+	for {
+		err := syscall.Sendmsg(controlFD, message, rights, nil, syscall.MSG_NOSIGNAL)
+		if errno, _ := err.(syscall.Errno); errno != syscall.EINTR {
+			return errno
+		}
 	}
 }
 
