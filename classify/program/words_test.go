@@ -50,8 +50,8 @@ func TestWordsAtLineEnds(t *testing.T) {
 // table of words: the text is what a command line says, and what is searched for is one spelling.
 var textSearches = []string{
 	"classify/extract_text.go script: Contains(text, call)",
-	"classify/limits.go splitsBytes: Index(rest[n:], beginning)",
-	"classify/limits.go splitsBytes: Index(text, beginning)",
+	"classify/parse.go splitsBytes: Index(rest[n:], beginning)",
+	"classify/parse.go splitsBytes: Index(text, beginning)",
 	"classify/listed.go withName: Contains(word.Text, placeholder)",
 	"classify/program/archives.go repacked: Contains(name, p.program)",
 	"classify/program/jq.go jqImports: Contains(filter.Text, word)",
