@@ -164,4 +164,15 @@ func (l diskLog) size() (int64, error) {
 	return st.Size, err
 }
 
-func (l diskLog) allocate(off, n int64) error { return allocate(l.File, off, n) }
+// allocate reserves the blocks of f from off to off+n and leaves its size unchanged.
+func (l diskLog) allocate(off, n int64) error {
+	for {
+		err := unix.Fallocate(int(l.Fd()), unix.FALLOC_FL_KEEP_SIZE, off, n)
+		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOSYS) {
+			return errNoAllocate
+		}
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (s *spending) Err() error {
 // threadTime is the processor time that the calling thread has used.
 func threadTime() time.Duration {
 	var used unix.Rusage
-	if unix.Getrusage(rusageThread, &used) != nil {
+	if unix.Getrusage(unix.RUSAGE_THREAD, &used) != nil {
 		return 0 // the clock still counts
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())

@@ -170,3 +170,37 @@ func cannot(err error) bool {
 	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) ||
 		errors.Is(err, syscall.EINVAL)
 }
+
+// renameNew renames from to to in the open directory dir. It fails with EEXIST if to exists, and with EINVAL if the
+// file system cannot check this atomically.
+func renameNew(dir *os.File, from, to string) error {
+	fd := int(dir.Fd())
+	for {
+		if err := unix.Renameat2(fd, from, fd, to, unix.RENAME_NOREPLACE); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// openNameless opens a new file without a name in dir. It fails if the file system has no such files, or if the file
+// could not be linked later.
+func openNameless(dir *workspace.Dir, perm os.FileMode) (*os.File, error) {
+	if err := unix.Access("/proc/self/fd", unix.X_OK); err != nil {
+		return nil, err
+	}
+	return dir.Open(".", os.O_RDWR|unix.O_TMPFILE, perm)
+}
+
+// linkNameless links a nameless file as the name to, which must not exist.
+func linkNameless(f, dir *os.File, to string) error {
+	for {
+		err := unix.Linkat(unix.AT_FDCWD, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), int(dir.Fd()), to, unix.AT_SYMLINK_FOLLOW)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return &os.PathError{Op: "link", Path: to, Err: err}
+		}
+		return nil
+	}
+}

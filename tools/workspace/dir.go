@@ -139,3 +139,12 @@ func wrap(op, name string, err error) error {
 	}
 	return &os.PathError{Op: op, Path: name, Err: err}
 }
+
+// openat2 opens name without following links; with beneath, the kernel confines it below dirfd.
+func openat2(dirfd int, name string, flags int, beneath bool) (int, error) {
+	how := unix.OpenHow{Flags: uint64(flags) | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS}
+	if beneath {
+		how.Resolve |= unix.RESOLVE_BENEATH
+	}
+	return unix.Openat2(dirfd, name, &how)
+}

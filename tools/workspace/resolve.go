@@ -17,7 +17,7 @@ const maxLinks = 40
 // withoutLinks is resolve for the common case of an existing path without links, which the kernel checks in one call.
 // Only then does cleaning the path, including "..", not change its meaning.
 func withoutLinks(path string) (string, error) {
-	fd, err := openat2(unix.AT_FDCWD, path, pathOnly, false)
+	fd, err := openat2(unix.AT_FDCWD, path, unix.O_PATH, false)
 	if err != nil {
 		return "", err
 	}

@@ -186,3 +186,21 @@ func secretError(spelling string, rule protect.Rule) error {
 	e.BlockedPath = spelling
 	return e
 }
+
+// inMemory returns a file that holds a text and has no name.
+func inMemory(name string, text []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("view", unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, wrap("open", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	_, err = f.Write(text)
+	if err == nil {
+		_, err = f.Seek(0, 0)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}

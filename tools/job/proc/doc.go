@@ -1,8 +1,7 @@
 // Package proc reads facts about a job from the process table: its processes and their names, the processes that hold
 // its output, the ports that it listens on, and whether a process is blocked reading the job's input.
 //
-// It reads Linux's /proc; on other systems it can only check whether a process exists. Three principles apply
-// throughout.
+// It reads /proc. Three principles apply throughout.
 //
 //   - Processes come and go between any two reads. An ended process is left out without an error, and the start time
 //     distinguishes a process from a later one with the same number.

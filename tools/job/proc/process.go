@@ -1,9 +1,15 @@
 package proc
 
 import (
+	"bytes"
+	"errors"
 	"os"
+	"strconv"
 	"strings"
+	"syscall"
 	"unicode"
+
+	"golang.org/x/sys/unix"
 )
 
 // Process is a snapshot of a row of the process table. PID and Born together identify a process until the machine
@@ -94,4 +100,69 @@ func OneLine(s string, is func(rune) bool) string {
 		return string(runes[:maxLine-1]) + "…"
 	}
 	return s
+}
+
+// Signal sends sig to p and to no other process: it opens a pidfd first, and then compares the process's identity.
+// os.ErrProcessDone means that p has ended; other errors come from the system.
+//
+// Without pidfds, before Linux 5.3 and under seccomp filters that do not know them, it sends the signal to the number
+// right after the comparison.
+func (p Process) Signal(sig syscall.Signal) error {
+	if p.PID <= 0 {
+		return os.ErrProcessDone
+	}
+	handle, err := unix.PidfdOpen(p.PID, 0)
+	send := func() error { return unix.PidfdSendSignal(handle, sig, nil, 0) }
+	switch {
+	case err == nil:
+		defer unix.Close(handle)
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM):
+		send = func() error { return unix.Kill(p.PID, sig) }
+	default:
+		return done(err)
+	}
+	if now, ok := Read(p.PID); !ok || !now.Same(p) {
+		return os.ErrProcessDone
+	}
+	return done(send())
+}
+
+// done maps ESRCH, for an ended process, to os.ErrProcessDone.
+func done(err error) error {
+	if errors.Is(err, unix.ESRCH) {
+		return os.ErrProcessDone
+	}
+	return err
+}
+
+// CommandLine returns the arguments of a process as one line of at most 200 graphic characters. If there are none or
+// they are inaccessible it returns the name, and "" if the process does not exist. The process controls this text.
+func CommandLine(pid int) string {
+	line, _ := within(pid, func() string {
+		var buf [4*maxLine + 4]byte // longer than maxLine, so that oneLine marks the cut
+		b, _ := readFile(processDir(pid)+"/cmdline", buf[:])
+		return oneLine(string(bytes.ReplaceAll(b, []byte{0}, []byte{' '})))
+	})
+	if line != "" {
+		return line
+	}
+	p, _ := Read(pid)
+	return p.Name
+}
+
+// Inner returns the number of a process in the innermost pid namespace that it is in, as it knows it itself; pid where that is unknown.
+func Inner(pid int) int {
+	var buf [4096]byte
+	text, _ := readFile(processDir(pid)+"/status", buf[:])
+	_, rest, _ := strings.Cut(string(text), "\nNSpid:")
+	line, _, _ := strings.Cut(rest, "\n")
+	fields := strings.Fields(line)
+	if len(fields) == 0 {
+		return pid
+	}
+	number, err := strconv.Atoi(fields[len(fields)-1])
+	if err != nil {
+		return pid
+	}
+	return number
 }

@@ -26,6 +26,4 @@
 //     watched ones, and the removal of a directory that a process, including this one, still has open
 //
 // A directory that is moved stays watched, although its path changed.
-//
-// Linux only: on other systems New fails with errors.ErrUnsupported.
 package watch

@@ -26,10 +26,10 @@ func Here() bool {
 	}
 	defer f.Close()
 	lock := unix.Flock_t{Type: unix.F_WRLCK} // of the whole file; it would conflict with each lock of Hold
-	return unix.FcntlFlock(f.Fd(), query, &lock) == nil && lock.Type != unix.F_UNLCK
+	return unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &lock) == nil && lock.Type != unix.F_UNLCK
 }
 
-// Hold locks the file until leave is called. Where that fails, sessions do not wait for this process.
+// Hold locks the file until leave is called. The lock belongs to the open file: a session that is its own approver sees it, too. Where that fails, sessions do not wait for this process.
 func Hold() (leave func()) {
 	leave = func() {}
 	dir, err := dirs.State()
@@ -40,7 +40,7 @@ func Hold() (leave func()) {
 	if err != nil {
 		return leave
 	}
-	if unix.FcntlFlock(f.Fd(), set, &unix.Flock_t{Type: unix.F_RDLCK}) != nil {
+	if unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_RDLCK}) != nil {
 		f.Close()
 		return leave
 	}

@@ -5,7 +5,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -49,9 +48,6 @@ func (p Places) expand(name string) string {
 		return filepath.Join(p.Home, rest)
 	}
 	if rest, ok := strings.CutPrefix(name, "CONFIG/"); ok {
-		if runtime.GOOS == "darwin" && !strings.HasPrefix(rest, "Code/") && !strings.HasPrefix(rest, "Claude/") { // they use XDG there as well
-			return filepath.Join(p.Home, ".config", rest)
-		}
 		return filepath.Join(p.Config, rest)
 	}
 	return filepath.Join(p.Project, name)

@@ -5,6 +5,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"golang.org/x/sys/unix"
 )
 
 // Relay gives a command pipes where the streams of this process are files or sockets: the descriptor of a file allows changes beyond
@@ -77,3 +79,14 @@ func (r *Relay) Started() {
 
 // Wait returns when all output of the command is written.
 func (r *Relay) Wait() { r.out.Wait() }
+
+// blocking returns a stream of this process as a file in blocking mode: f itself, or f opened anew where the process that
+// gave it to us made it non-blocking, as node does. The flag belongs to all that share the open file, so it is not taken
+// away.
+func blocking(fd int, f *os.File) (*os.File, error) {
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0)
+	if err != nil || flags&unix.O_NONBLOCK == 0 {
+		return f, err
+	}
+	return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", fd), flags&unix.O_ACCMODE|unix.O_NOCTTY, 0)
+}

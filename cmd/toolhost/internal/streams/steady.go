@@ -67,3 +67,18 @@ func (s Steady) poll(events int16, milliseconds int) (ready int16, err error) {
 	})
 	return ready, errors.Join(err, failed)
 }
+
+// Pollable returns a pipe on stdin as a file that the runtime waits for without giving up a thread: a call then runs on
+// the thread that read it, which saves waking another one for each message. It is opened anew, since the flags of stdin
+// itself are shared with the process that started this one. Anything else is returned as it is.
+func Pollable(stdin *os.File) *os.File {
+	info, err := stdin.Stat()
+	if err != nil || info.Mode()&os.ModeNamedPipe == 0 {
+		return stdin
+	}
+	f, err := os.OpenFile("/proc/self/fd/0", os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return stdin
+	}
+	return f
+}

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"toolhost/cmd/toolhost/internal/approve"
 	"toolhost/cmd/toolhost/internal/approve/plain"
 	"toolhost/cmd/toolhost/internal/output"
@@ -185,3 +187,6 @@ func marksPastes(in *os.File, out io.Writer) func() {
 	fmt.Fprint(out, markPastes)
 	return func() { fmt.Fprint(out, unmarkPastes) }
 }
+
+// flush drops the text that was typed on a terminal and not read yet.
+func flush(tty *os.File) { _ = unix.IoctlSetInt(int(tty.Fd()), unix.TCFLSH, unix.TCIFLUSH) }

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package memory
-
-// ForgetProgram does nothing on this system.
-func ForgetProgram() {}
-
-// MapSingly does nothing on this system.
-func MapSingly() error { return nil }
