@@ -1,8 +1,7 @@
 // Package proxy is the way out of a sandbox: a proxy that the host serves, in its own process, on a listener that was
 // made inside the sandbox's network namespace. Nothing else leads out of there.
 //
-// One port speaks three protocols, told apart by the first byte: HTTP CONNECT, HTTP with an absolute URI, and SOCKS5
-// with a password (RFC 1928, RFC 1929). All of them ask one [egress.Checker] and connect through it.
+// It speaks HTTP: CONNECT, and requests with an absolute URI. Both ask one [egress.Checker] and connect through it.
 //
 // A session has one listener, and policy is per command: [Proxy.Admit] makes a [Ticket] for the grants of one command,
 // whose token is the password in that command's proxy URL. When the command is over the ticket is closed, and with it
@@ -22,7 +21,7 @@
 // that agrees with the URI, one way to tell the body's length, no user information. Credentials for the proxy are
 // not passed on.
 //
-// In a tunnel (CONNECT, SOCKS) the first bytes are checked: a TLS greeting is refused if it names another server than the
+// In a tunnel (CONNECT) the first bytes are checked: a TLS greeting is refused if it names another server than the
 // request for the tunnel, or cannot be read.
 //
 // # Limits

@@ -10,8 +10,7 @@ import (
 // Environ returns the variables that lead a command's programs to the proxy at url, which may reach grants.
 //
 // Every variable holds the HTTP form, all_proxy too: HTTP clients that read all_proxy understand it, while several
-// fail at start on a SOCKS URL unless an extra library is there. A program that wants SOCKS5 finds it at the same host,
-// port and password. no_proxy keeps the sandbox's own loopback direct. Where a grant names an address of it, that
+// fail at start on a SOCKS URL unless an extra library is there. no_proxy keeps the sandbox's own loopback direct. Where a grant names an address of it, that
 // address means the machine's and goes through the proxy; the name localhost stays the sandbox's own.
 func Environ(url string, grants []egress.Grant) []string {
 	var env []string

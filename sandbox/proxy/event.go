@@ -13,7 +13,6 @@ type Protocol string
 const (
 	HTTP        Protocol = "http"         // with an absolute URI
 	HTTPConnect Protocol = "http_connect" // a tunnel
-	SOCKS5      Protocol = "socks5"       // a tunnel
 )
 
 // The reasons of this package, beside those of [egress].

@@ -34,7 +34,7 @@ type Options struct {
 // Limits bound what commands can ask of a [Proxy]. A zero field has its default.
 type Limits struct {
 	Connections int           // of all commands at once; default 256
-	Handshake   time.Duration // for a request's head, a SOCKS exchange, a TLS greeting; default 10 s
+	Handshake   time.Duration // for a request's head, a TLS greeting; default 10 s
 	Idle        time.Duration // after which a connection without data is closed; default 10 min
 }
 
@@ -156,18 +156,14 @@ func (p *Proxy) accept(raw net.Conn) {
 	p.running.Go(func() { p.serve(c) })
 }
 
-// serve finds out what a connection speaks.
+// serve answers a connection. One that says nothing gets no answer.
 func (p *Proxy) serve(c *conn) {
 	c.SetDeadline(time.Now().Add(p.o.Limits.Handshake))
-	first, err := c.in.Peek(1)
-	switch {
-	case err != nil:
+	if _, err := c.in.Peek(1); err != nil {
 		c.Close()
-	case first[0] == socksVersion:
-		p.serveSOCKS(c)
-	default:
-		p.serveHTTP(c)
+		return
 	}
+	p.serveHTTP(c)
 }
 
 // admit binds the connection to its command: from now on it ends with the ticket. It returns the refusal if there is

@@ -359,7 +359,6 @@ func TestCurl(t *testing.T) {
 		out, _ := cmd.CombinedOutput()
 		return string(out)
 	}
-	socks := strings.Replace(ticket.URL(w.addr), "http://", "socks5h://", 1)
 	for _, c := range []struct {
 		name string
 		args []string
@@ -368,14 +367,11 @@ func TestCurl(t *testing.T) {
 		{"http", []string{"http://good.example/x"}, "hello from good.example/x"},
 		{"https", []string{"https://good.example/x"}, "hello from good.example/x"},
 		{"any authentication", []string{"--proxy-anyauth", "https://good.example/x"}, "hello from good.example/x"},
-		{"socks http", []string{"-x", socks, "http://good.example/x"}, "hello from good.example/x"},
-		{"socks https", []string{"-x", socks, "https://good.example/x"}, "hello from good.example/x"},
 		{"two on one handle", []string{"http://good.example/1", "http://good.example/2"},
 			"hello from good.example/1hello from good.example/2"},
 		{"post", []string{"-d", strings.Repeat("x", 100_000), "http://good.example/x"}, "hello"},
 		{"denied", []string{"http://evil.example/"}, "permitted by the grant host:evil.example"},
 		{"denied https", []string{"https://evil.example/"}, "403"},
-		{"denied socks", []string{"-x", socks, "https://evil.example/"}, "curl: ("},
 		{"domain fronting", []string{"--connect-to", "other.example:443:good.example:443", "https://other.example/x"}, "curl: ("},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -84,6 +84,7 @@ func TestSmuggling(t *testing.T) {
 		{"two spaces", "GET  http://good.example/x HTTP/1.1\r\n" + good + "\r\n", "400", false},
 		{"leading blank line", "\r\nGET http://good.example/x HTTP/1.1\r\n" + good + "\r\n", "400", false},
 		{"SOCKS4", "\x04\x01\x00\x50\x00\x00\x00\x01x\x00good.example\x00\r\n\r\n", "400", false},
+		{"SOCKS5", "\x05\x01\x02\x01\x02th\x01x\r\n\r\n", "400", false},
 		{"TLS to the proxy", "\x16\x03\x01\x00\x05\x01\r\n\r\n", "400", false},
 		{"head too large", "GET http://good.example/x HTTP/1.1\r\n" + good + "X: " + strings.Repeat("a", maxHead) + "\r\n\r\n", "400", false},
 	} {
