@@ -194,8 +194,6 @@ type Output struct {
 	Job     Job  // work that goes on after the call; nil: none. The call's locks and its slot are released all the same
 	Yielded bool // the call is answered before its work is done: the Job does the rest (AT-105, AT-251)
 
-	Background bool // the call was made to start the Job, and not to wait for it
-
 	NeedsInput bool // the Job of a yielded call waits for input (AT-102)
 
 	Dir string // context modifier: where the session's next calls start; "" leaves it (AT-136)

@@ -536,7 +536,6 @@ type Completion struct {
 	Result      agenttool.Result
 	Persistence agenttool.Persistence
 	Job         string // the id of a job that goes on after the call; empty: none
-	Background  bool   // the call was made to start the job, and not to wait for it
 
 	encoded []byte
 }

@@ -220,7 +220,7 @@ func (e *ending) emitTerminal() Completion {
 		result = encode(e.result)
 	}
 	return Completion{
-		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job), Background: e.out.Background,
+		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job),
 		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
 	}
 }

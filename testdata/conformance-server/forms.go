@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -36,7 +35,6 @@ var forms = map[string][]form{
 	"test_input_required_result_tampered_state": {confirm},
 	"test_input_required_result_multi_round":    {{"step1", "What is your name?", map[string]any{"name": text}}, {"step2", "Which colour?", map[string]any{"color": text}}},
 	"test_input_required_result_capabilities":   {name},
-	"test_tool_with_task":                       {name},
 }
 
 // defaults have a default of each primitive type (SEP-1034).
@@ -74,9 +72,6 @@ const (
 // calling is the key in a context of the exchange of the call that is made.
 type calling struct{}
 
-// lastTyped is what was typed into the last form; nil: there was none.
-var lastTyped atomic.Pointer[string]
-
 // exchange is a call with what was typed into its form. The result repeats it.
 type exchange struct {
 	call  *sdk.CallToolRequest
@@ -89,8 +84,6 @@ func (x *exchange) approval(response *sdk.ElicitResult) *sdk.ElicitResult {
 		return response
 	}
 	x.typed, _ = json.Marshal(response.Content) // it was JSON
-	typed := string(x.typed)
-	lastTyped.Store(&typed)
 	return &sdk.ElicitResult{Action: "accept", Content: map[string]any{ourAnswer: ourAllowance}}
 }
 

@@ -53,7 +53,7 @@ func run() error {
 		return err
 	}
 	defer h.Close()
-	s := mcp.New(mcp.Options{Host: h, Session: session, Version: "1.0.0", TaskAfter: 100 * time.Millisecond, HostChecked: true})
+	s := mcp.New(mcp.Options{Host: h, Session: session, Version: "1.0.0", HostChecked: true})
 	defer s.Close()
 	s.Extend(addResources)
 	s.Extend(addForms)

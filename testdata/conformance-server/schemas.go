@@ -3,9 +3,6 @@ package main
 // The input schemas that the suite demands.
 const (
 	schemaMessage = `{"type":"object","properties":{"message":{"type":"string"}},"required":["message"]}`
-	schemaGreet   = `{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}`
-	schemaCompute = `{"type":"object","properties":{"seconds":{"type":"number"},"label":{"type":"string"}},"required":["seconds"]}`
-	schemaFile    = `{"type":"object","properties":{"filename":{"type":"string"}}}`
 	schemaHeader  = `{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"level":{"type":"integer"}}}`
 	schema2020    = `{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -18,10 +18,9 @@ import (
 // fixture is a tool that one or more scenarios of the suite call. It touches nothing.
 type fixture struct {
 	name, does string
-	input      string        // its schema; empty: no arguments
-	asks       bool          // a rule says that it asks
-	twice      bool          // it asks because nobody knows what it reaches, and then for what it was kept from
-	pauses     time.Duration // before it asks
+	input      string // its schema; empty: no arguments
+	asks       bool   // a rule says that it asks
+	twice      bool   // it asks because nobody knows what it reaches, and then for what it was kept from
 	run        func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error)
 }
 
@@ -30,7 +29,7 @@ var changeList func()
 
 // fixtures are the tools that the suite names, with the arguments that it sends.
 func fixtures() []agenttool.Tool {
-	all := append(append(plain(), asking()...), tasks()...)
+	all := append(plain(), asking()...)
 	tools := make([]agenttool.Tool, len(all))
 	for i := range all {
 		tools[i] = &all[i]
@@ -74,35 +73,6 @@ func asking() []fixture {
 		{name: "test_input_required_result_tampered_state", does: "asks", asks: true, run: approved},
 		{name: "test_input_required_result_multi_round", does: "asks, and asks again", twice: true, run: approved},
 		{name: "test_input_required_result_capabilities", does: "asks", asks: true, run: approved},
-		{name: "test_tool_with_task", does: "asks, and takes its time", asks: true, run: works(time.Second)},
-	}
-}
-
-func tasks() []fixture {
-	return []fixture{
-		{name: "greet", does: "greets", input: schemaGreet, run: func(_ context.Context, in map[string]any, _ agenttool.Reporter) (agenttool.Output, error) {
-			name, _ := in["name"].(string)
-			return agenttool.Output{Content: []agenttool.Content{agenttool.Text("Hello, " + name + "!")}}, nil
-		}},
-		{name: "slow_compute", does: "works for a time", input: schemaCompute, run: func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error) {
-			number, _ := in["seconds"].(json.Number)
-			seconds, _ := number.Float64() // of another type, it is 0
-			return works(time.Duration(seconds*1000)*time.Millisecond)(ctx, in, r)
-		}},
-		{name: "failing_job", does: "works, and fails", run: func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error) {
-			if _, err := works(time.Second)(ctx, in, r); err != nil {
-				return agenttool.Output{}, err
-			}
-			return fails("the job failed on purpose")(ctx, in, r)
-		}},
-		{name: "protocol_error_job", does: "works, and panics", run: func(ctx context.Context, in map[string]any, r agenttool.Reporter) (agenttool.Output, error) {
-			if _, err := works(time.Second)(ctx, in, r); err != nil {
-				return agenttool.Output{}, err
-			}
-			panic("on purpose")
-		}},
-		{name: "confirm_delete", does: "asks after a while", asks: true, pauses: 300 * time.Millisecond, input: schemaFile, run: says(agenttool.Text("Deleted nothing."))},
-		{name: "multi_input", does: "asks after a while", asks: true, pauses: 300 * time.Millisecond, run: says(agenttool.Text("Approved."))},
 	}
 }
 
@@ -124,11 +94,7 @@ func works(d time.Duration) func(context.Context, map[string]any, agenttool.Repo
 		if err := wait(ctx, d); err != nil {
 			return agenttool.Output{}, err
 		}
-		content := []agenttool.Content{agenttool.Text("It took " + d.String() + ".")}
-		if typed := lastTyped.Load(); typed != nil { // the end of a task has no exchange that repeats it
-			content = append(content, agenttool.Text(*typed))
-		}
-		return agenttool.Output{Content: content}, nil
+		return agenttool.Output{Content: []agenttool.Content{agenttool.Text("It took " + d.String() + ".")}}, nil
 	}
 }
 
@@ -199,12 +165,6 @@ type call struct {
 
 func (c *call) Input() any              { return c.in }
 func (c *call) Facts() *agenttool.Facts { return &c.facts }
-
-// Refine takes the time that the fixture takes before it asks.
-func (c *call) Refine(context.Context) []*agenttool.Path {
-	time.Sleep(c.pauses)
-	return nil
-}
 
 // Confine implements [agenttool.Confined]: one that asks twice was kept from something before.
 func (c *call) Confine(grants []string) error {

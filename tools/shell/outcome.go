@@ -140,7 +140,6 @@ func (o *outcome) output() agenttool.Output {
 		Summary:    o.summary(),
 		Bytes:      o.said.Cursor,
 		Yielded:    o.goesOn(),
-		Background: o.why == background,
 		NeedsInput: o.report.Waits != nil,
 		Dir:        o.movedTo(),
 		Wanted:     o.wanted(),

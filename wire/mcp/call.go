@@ -21,7 +21,7 @@ func (s *Server) call(ctx context.Context, req *sdk.CallToolRequest) (sdk.Result
 		return s.await(ctx, req, f)
 	}
 	r := newRequest(s.nextID(), req)
-	r.Caller.Capacity = s.client(req).capacity(knowsTasks(req))
+	r.Caller.Capacity = s.client(req).capacity()
 	f, err := s.launch(ctx, r, answers(req))
 	switch {
 	case errors.Is(err, host.ErrBusy):
@@ -41,8 +41,8 @@ const cutShort = 800 * time.Millisecond
 // errWithdrawn says that the client took its request back, or went away.
 var errWithdrawn = errors.New("the client canceled the request, or has gone")
 
-// await returns the response to a request: the result of the call, a question, or a task that stands for it. If the
-// request is withdrawn, it cancels the call, unless another client waits for the call or can still ask for it.
+// await returns the response to a request: the result of the call, or a question. If the request
+// is withdrawn, it cancels the call, unless another client waits for the call or can still ask for it.
 func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
 	f.awaited(req.Session)
 	defer f.told.to(ctx, req)()
@@ -67,23 +67,14 @@ func (s *Server) await(ctx context.Context, req *sdk.CallToolRequest, f *flight)
 
 // next waits for the response to the client, or for errWithdrawn.
 func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
-	var task <-chan time.Time
-	if knowsTasks(req) {
-		task = time.After(s.client(req).taskAfter(s.o.TaskAfter))
-	}
 	for {
 		select {
 		case <-f.ended:
-			if f.completion.Job != "" && task != nil && f.completion.Background {
-				return s.standIn(req, f) // until the job has ended
-			}
 			return s.catalog.result(req, f, s.client(req))
 		case q := <-f.asks:
 			if res, err := s.ask(ctx, req, f, q); res != nil || err != nil {
 				return res, err
 			}
-		case <-task:
-			return s.standIn(req, f)
 		case <-ctx.Done():
 			return nil, errWithdrawn
 		}
@@ -93,12 +84,6 @@ func (s *Server) next(ctx context.Context, req *sdk.CallToolRequest, f *flight) 
 // client returns the client of a request.
 func (s *Server) client(req *sdk.CallToolRequest) client {
 	return s.o.Results.clientOf(req.ClientInfo(), req.ClientCapabilities())
-}
-
-// standIn answers a request with a task. From now on the client asks for the call by the task.
-func (s *Server) standIn(req *sdk.CallToolRequest, f *flight) (sdk.Result, error) {
-	s.flights.keepAsTask(f)
-	return s.tasks.answer(req, f)
 }
 
 // launch begins a call for a request. Unread output of the stream in ctx delays the end of the call. answers says whether the client
@@ -111,7 +96,7 @@ func (s *Server) launch(ctx context.Context, r host.Request, answers bool) (*fli
 	if answers {
 		r.Caller.Asked = f.asked
 	}
-	r.Caller.Progress = f.heard
+	r.Caller.Progress = f.told.tell
 	err := s.o.Host.Invoke(r, func(c host.Completion) {
 		waitRoom(ctx) // unread results delay further calls
 		f.completion, f.at = c, time.Now()

@@ -42,19 +42,11 @@ const (
 	provenWait = 70 * time.Second // of clients that waited for 75 s
 )
 
-// capacity returns how much the client takes of the result of a call that begins now. A client that gets a task waits for no command.
-func (c client) capacity(task bool) agenttool.Capacity {
+// capacity returns how much the client takes of the result of a call that begins now.
+func (c client) capacity() agenttool.Capacity {
 	room := agenttool.Capacity{Bytes: c.bytes, Lines: c.lines}
-	if c.wait > 0 && !task {
+	if c.wait > 0 {
 		room.Until = time.Now().Add(c.wait)
 	}
 	return room
-}
-
-// taskAfter is how long a call may take before the client gets it as a task.
-func (c client) taskAfter(usual time.Duration) time.Duration {
-	if c.wait > 0 {
-		return min(usual, c.wait)
-	}
-	return usual
 }

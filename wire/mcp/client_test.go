@@ -167,20 +167,17 @@ func TestAlwaysLoad(t *testing.T) {
 	}
 }
 
-// TestWaits: a client that is not known to wait longer waits 50 s for a command, one with tasks does not wait.
+// TestWaits: a client that is not known to wait longer waits 50 s for a command.
 func TestWaits(t *testing.T) {
 	f := plainly(t)
 	for name, want := range map[string]time.Duration{"": usualWait, "Cline": usualWait, "codex": provenWait, "claude-code": 10 * time.Minute} {
 		c := f.o.Results.clientOf(&sdk.Implementation{Name: name}, nil)
-		if got := time.Until(c.capacity(false).Until).Round(time.Second); got != want {
+		if got := time.Until(c.capacity().Until).Round(time.Second); got != want {
 			t.Errorf("%s waits %v, want %v", name, got, want)
-		}
-		if !c.capacity(true).Until.IsZero() || c.taskAfter(time.Minute) != min(want, time.Minute) {
-			t.Errorf("%s: %+v", name, c)
 		}
 	}
 	f.o.Results = Results{WaitMS: new(int64), Bytes: new(int)}
-	if c := f.o.Results.clientOf(nil, nil); c.wait != 0 || c.bytes != 0 || c.lines != usualLines || !c.capacity(false).Until.IsZero() {
+	if c := f.o.Results.clientOf(nil, nil); c.wait != 0 || c.bytes != 0 || c.lines != usualLines || !c.capacity().Until.IsZero() {
 		t.Errorf("%+v", c)
 	}
 }

@@ -95,7 +95,7 @@ func (c *connection) reply(m *jsonrpc.Response) {
 // served are the methods that need a handshake first. All others are unknown methods.
 var served = []string{
 	"tools/list", methodCall, "resources/list", "resources/templates/list", "resources/read", "resources/subscribe", "resources/unsubscribe",
-	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen", "tasks/get", "tasks/update", "tasks/cancel",
+	"prompts/list", "prompts/get", "completion/complete", "logging/setLevel", "subscriptions/listen",
 }
 
 // explain adds a code to errors that the SDK returns without one: for requests in the wrong order and malformed ones.

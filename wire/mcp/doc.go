@@ -2,8 +2,8 @@
 // and the stateless requests of 2026-07-28, over lines ([Server.Stream]) and over HTTP ([Server.Handler]).
 //
 // The SDK speaks the protocol; this package translates between it and the host, and decides nothing. A tools/call is
-// one call of the host, with the same records as any other. A call can outlive the request that began it: while a
-// stateless client answers a request for approval, and as a task.
+// one call of the host, with the same records as any other. A call outlives the request that began it while a
+// stateless client answers a request for approval.
 //
 //	s := mcp.New(mcp.Options{Host: h, Session: id, Version: version})
 //	stream := s.Stream(mcp.StreamOptions{Write: write}) // for a pair of pipes

@@ -9,7 +9,6 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"toolhost/agenttool"
 	"toolhost/host"
 	"toolhost/host/prompt"
 )
@@ -21,9 +20,8 @@ type flight struct {
 	asks chan question // the newest prompt, until a request takes it
 	told progress      // where its progress goes
 
-	mu sync.Mutex // guards the next two
+	mu sync.Mutex // guards the next
 	dialog
-	leftJob
 
 	resultHandles // by clients
 }
@@ -47,13 +45,6 @@ type landing struct {
 type dialog struct {
 	open  *question          // the client got it and has not answered
 	waits *sdk.ServerSession // of the request that waits for it; nil: none did yet
-	said  string             // the newest message of its progress
-}
-
-// leftJob is the end of the job that a flight left.
-type leftJob struct {
-	final agenttool.Progress // of the job that it left
-	gone  time.Time          // when that ended; zero: not yet
 }
 
 // question is a prompt of a flight.
@@ -98,44 +89,6 @@ func (f *flight) asked(p prompt.Prompt, over <-chan struct{}) {
 	default:
 	}
 	f.asks <- question{p, over}
-}
-
-// heard takes a step of the call, or the end of the job that it left.
-func (f *flight) heard(p agenttool.Progress) {
-	f.mu.Lock()
-	f.said = clean(p.Message, maxRef)
-	if p.TaskID != "" && agenttool.ProgressEnds(p.Status) {
-		f.final, f.gone = p, time.Now()
-	}
-	f.mu.Unlock()
-	f.told.tell(p)
-}
-
-// saying is the newest message of the call.
-func (f *flight) saying() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.said
-}
-
-// jobEnd says how the job ended that the call left, if it left one that has ended.
-func (f *flight) jobEnd() (agenttool.Progress, bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.final, !f.gone.IsZero()
-}
-
-// finished says when the call has ended, with the job that it left.
-func (f *flight) finished() (time.Time, bool) {
-	if !f.over() {
-		return time.Time{}, false
-	}
-	if f.completion.Job == "" {
-		return f.at, true
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.gone, !f.gone.IsZero()
 }
 
 // digest identifies a call's tool and input, which a later request must repeat to resume the call.
@@ -291,7 +244,6 @@ const maxAlone = 64
 // resultHandles notes the ways to the result of a call. flights.mu guards it.
 type resultHandles struct {
 	handed  bool // a client was given its state
-	task    bool // a client was given a task for it
 	waiting int  // requests
 }
 
@@ -304,13 +256,13 @@ func (f *flights) join(one *flight) {
 }
 
 // leave notes that a request waits for the call no longer. It reports whether the call is still wanted: another request
-// waits, or it is a task, or its client has a question and has not answered. If too many calls are alone, it returns the
+// waits, or its client has a question and has not answered. If too many calls are alone, it returns the
 // first of them, and the caller cancels that.
 func (f *flights) leave(one *flight) (wanted bool, forsaken *flight) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	one.waiting--
-	if one.waiting > 0 || one.task {
+	if one.waiting > 0 {
 		return true, nil
 	}
 	if one.handed && !one.over() {
@@ -321,13 +273,6 @@ func (f *flights) leave(one *flight) (wanted bool, forsaken *flight) {
 		f.found(forsaken)
 	}
 	return one.handed && one.asking(), forsaken
-}
-
-// keepAsTask notes that a client was given a task for the call.
-func (f *flights) keepAsTask(one *flight) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	one.task = true
 }
 
 // found notes that a call is not alone any more, or has ended. f.mu is held.

@@ -58,9 +58,6 @@ func mayHold(data []byte, text string) bool {
 	return bytes.Contains(data, []byte(text)) || bytes.Contains(data, []byte(`\u00`))
 }
 
-// tasksExtension names the extension that lets a server answer a call with a task (MCP-16).
-const tasksExtension = "io.modelcontextprotocol/tasks"
-
 // codeBusy is the error of a request that can be sent again when others have ended.
 const codeBusy = -32000
 

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,7 +23,7 @@ type rawClient struct {
 	waiting map[any]chan *jsonrpc.Response
 }
 
-// raw connects a bare client, which knows forms and tasks.
+// raw connects a bare client, which knows forms.
 func (f *fixture) raw() *rawClient {
 	f.t.Helper()
 	ours, theirs := sdk.NewInMemoryTransports()
@@ -37,11 +36,9 @@ func (f *fixture) raw() *rawClient {
 		f.t.Fatal(err)
 	}
 	c := &rawClient{t: f.t, conn: conn, waiting: map[any]chan *jsonrpc.Response{}, meta: map[string]any{
-		sdk.MetaKeyProtocolVersion: firstStateless,
-		sdk.MetaKeyClientInfo:      map[string]any{"name": "raw", "version": "1"},
-		sdk.MetaKeyClientCapabilities: map[string]any{
-			"elicitation": map[string]any{}, "extensions": map[string]any{tasksExtension: map[string]any{}},
-		},
+		sdk.MetaKeyProtocolVersion:    firstStateless,
+		sdk.MetaKeyClientInfo:         map[string]any{"name": "raw", "version": "1"},
+		sdk.MetaKeyClientCapabilities: map[string]any{"elicitation": map[string]any{}},
 	}}
 	var reading sync.WaitGroup
 	reading.Go(c.read)
@@ -112,16 +109,7 @@ type reply struct {
 	} `json:"content"`
 	Meta map[string]any `json:"_meta"`
 
-	TaskID         string          `json:"taskId"`
-	Status         string          `json:"status"`
-	StatusMessage  string          `json:"statusMessage"`
-	CreatedAt      string          `json:"createdAt"`
-	LastUpdatedAt  string          `json:"lastUpdatedAt"`
-	TTLMS          *int64          `json:"ttlMs"`
-	PollIntervalMS int64           `json:"pollIntervalMs"`
-	Result         *reply          `json:"result"`
-	Error          *jsonrpc.Error  `json:"error"`
-	raw            json.RawMessage // all of it
+	raw json.RawMessage // all of it
 }
 
 // text is the text of a result.
@@ -182,28 +170,20 @@ func with(params map[string]any, more ...any) map[string]any {
 	return all
 }
 
-// TestResultsSayTheirType: each result of a modern client says what it is, and which server it is of: a whole result, a question, or a task.
+// TestResultsSayTheirType: each result of a modern client says what it is, and which server it is of: a whole result, or a question.
 func TestResultsSayTheirType(t *testing.T) {
 	conform.Held(t, "MCP-05")
-	synctest.Test(t, func(t *testing.T) {
-		tool, goOn := slow()
-		f := newFixture(t, adding(tool), asking)
-		c := f.raw()
-		task := c.taskOf("slow")
-		for want, r := range map[string]*reply{
-			"complete": c.must("tools/list", nil), "input_required": c.must("tools/call", writing("a.txt")), "task": task,
-		} {
-			server, _ := r.Meta["io.modelcontextprotocol/serverInfo"].(map[string]any)
-			if r.ResultType != want || server["name"] != "toolhost" {
-				t.Errorf("%s, want %s", r.raw, want)
-			}
+	f := newFixture(t, asking)
+	c := f.raw()
+	for want, r := range map[string]*reply{"complete": c.must("tools/list", nil), "input_required": c.must("tools/call", writing("a.txt"))} {
+		server, _ := r.Meta["io.modelcontextprotocol/serverInfo"].(map[string]any)
+		if r.ResultType != want || server["name"] != "toolhost" {
+			t.Errorf("%s, want %s", r.raw, want)
 		}
-		for _, method := range []string{"server/discover", "resources/list", "resources/templates/list", "tasks/get"} {
-			if r := c.must(method, map[string]any{"taskId": task.TaskID}); r.ResultType != "complete" {
-				t.Errorf("%s: %s", method, r.raw)
-			}
+	}
+	for _, method := range []string{"server/discover", "resources/list", "resources/templates/list"} {
+		if r := c.must(method, nil); r.ResultType != "complete" {
+			t.Errorf("%s: %s", method, r.raw)
 		}
-		goOn()
-		synctest.Wait()
-	})
+	}
 }

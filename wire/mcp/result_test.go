@@ -13,6 +13,7 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/conform"
 	"toolhost/agenttool/validate"
+	"toolhost/host"
 )
 
 // shows are clients that show their model content, and clients that show it the structured content.
@@ -229,5 +230,8 @@ func TestResultMeta(t *testing.T) {
 		if !strings.HasPrefix(key, metaPrefix) && key != sdk.MetaKeyServerInfo {
 			t.Errorf("a key of %q", key)
 		}
+	}
+	if left := resultMeta(host.Completion{Job: "j1"}); left[metaJob] != "j1" || res.Meta[metaJob] != nil {
+		t.Errorf("job %v, want j1; without one %v", left[metaJob], res.Meta[metaJob])
 	}
 }

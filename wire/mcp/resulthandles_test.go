@@ -24,7 +24,6 @@ func TestLeave(t *testing.T) {
 	}{
 		{"nobody knows it", &flight{dialog: dialog{open: open}}, false, false},
 		{"another waits", &flight{resultHandles: resultHandles{waiting: 1}}, true, false},
-		{"a task", &flight{resultHandles: resultHandles{task: true}}, true, false},
 		{"its client is asked", &flight{dialog: dialog{open: open}, resultHandles: resultHandles{handed: true}}, true, true},
 		{"its client has answered", &flight{dialog: dialog{open: answered}, resultHandles: resultHandles{handed: true}}, false, true},
 		{"it has ended", &flight{resultHandles: resultHandles{handed: true}, landing: landing{ended: ended}}, false, false},
@@ -131,22 +130,6 @@ func TestAllStopWaiting(t *testing.T) {
 	if res := c.must("tools/call", params); !res.IsError {
 		t.Errorf("%s", res.raw)
 	}
-}
-
-// TestTaskOutlivesItsRequest: a request of a call that has become a task can be taken back.
-func TestTaskOutlivesItsRequest(t *testing.T) {
-	tool, started, canceled := hanging()
-	f := newFixture(t, adding(tool))
-	f.o.TaskAfter = time.Millisecond
-	c := f.raw()
-	task := c.must("tools/call", map[string]any{"name": "hang", "arguments": map[string]any{}})
-	<-started
-	f.waitWaiting(0)
-	if r := c.must("tasks/get", map[string]any{"taskId": task.TaskID}); r.Status != taskWorking {
-		t.Errorf("%s", r.raw)
-	}
-	c.must("tasks/cancel", map[string]any{"taskId": task.TaskID})
-	<-canceled
 }
 
 // TestForsakenCalls: clients that ask and do not come back leave room for others (F3).

@@ -1,14 +1,12 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -27,7 +25,6 @@ type Options struct {
 	// CheckMessage refuses invalid messages in HTTP bodies: duplicate keys, invalid ids. It gets one JSON object. The client gets its
 	// error. Nil: no further checks.
 	CheckMessage func(body []byte) error
-	TaskAfter    time.Duration       // how long a call may take before a client that knows tasks gets it as one; 0: a minute
 	Results      Results             // how all clients take results; zero: as each is known to
 	Met          func(client string) // told of the name of a client that calls; nil: nobody
 }
@@ -38,7 +35,6 @@ type Server struct {
 	sdk     *sdk.Server
 	key     signingKey // of request states
 	flights flights
-	tasks   tasks
 	calls   atomic.Int64 // so far, for their ids
 	stored  stored
 	replays *replays
@@ -48,15 +44,12 @@ type Server struct {
 
 // New returns a server of the host's tools. It does no IO.
 func New(o Options) *Server {
-	o.TaskAfter = cmp.Or(o.TaskAfter, time.Minute)
 	s := &Server{o: o, key: newSigningKey(), replays: newReplays()}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "toolhost", Title: "toolhost", Version: o.Version}, sdkOptions(o.Instructions))
 	s.sdk.AddReceivingMiddleware(recovering, s.middleware)
 	s.catalog = newCatalog(s.sdk, o.Host.Surface())
 	o.Host.WatchSurface(func() { s.catalog.list(o.Host.Surface()) })
 	addResources(s.sdk, o.Host)
-	s.tasks.s = s
-	s.tasks.addMethods()
 	return s
 }
 
@@ -78,9 +71,6 @@ func (s *Server) middleware(next sdk.MethodHandler) sdk.MethodHandler {
 					list.Resources = slices.Insert(list.Resources, 0, s.stored.list()...) // an empty list stays one, and is no null
 				}
 				return res, err
-			}
-			if err := misnamed(req); err != nil {
-				return nil, err
 			}
 			res, err := next(ctx, method, req)
 			if list, ok := req.(*sdk.ListToolsRequest); ok && err == nil {
@@ -141,20 +131,6 @@ func (s *Server) Close() {
 
 // nextID names one call of this process for the host.
 func (s *Server) nextID() string { return fmt.Sprintf("mcp-%d", s.calls.Add(1)) }
-
-// misnamed is the error of a request about a task whose header names another task than its body: a proxy that routes by
-// the header would have sent it elsewhere. The SDK looks at the headers of its own methods only.
-func misnamed(req sdk.Request) error {
-	params, ok := req.GetParams().(*taskParams)
-	extra := req.GetExtra()
-	if !ok || params == nil || extra == nil {
-		return nil
-	}
-	if name := extra.Header.Get("Mcp-Name"); name != "" && name != params.TaskID {
-		return &jsonrpc.Error{Code: sdk.CodeHeaderMismatch, Message: "the header Mcp-Name is not the taskId of the request"}
-	}
-	return nil
-}
 
 // Extend gives f the SDK's server, to add further parts: resources of the embedding program, middleware.
 // Middleware that is added later sees requests first. It must be called before the server serves.

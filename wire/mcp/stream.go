@@ -66,9 +66,6 @@ func newStream(server *sdk.Server, o StreamOptions) *Stream {
 // included.
 func (st *Stream) Owns(method string) bool { return !strings.HasPrefix(method, "agenttool/") }
 
-// urgent are the requests that are served even if the client does not read: they end something.
-var urgent = map[string]bool{"tasks/cancel": true, "tasks/update": true}
-
 // Receive takes one message. It does not block on work.
 func (st *Stream) Receive(l Line) {
 	st.mu.Lock()
@@ -122,7 +119,7 @@ func (st *Stream) route(l Line) (*connection, error) {
 		return nil, errEnding
 	case strings.HasPrefix(l.Method, notifications):
 		return nil, errorf(jsonrpc.CodeInvalidRequest, "invalid request: %q is a notification and has no id", l.Method)
-	case !urgent[l.Method] && st.o.Busy():
+	case st.o.Busy():
 		return nil, errorf(codeBusy, "busy: too many results wait to be read; read them, then send this again")
 	}
 	version, given := protocolVersion(l.Params)

@@ -18,7 +18,6 @@ func sdkOptions(instructions string) *sdk.ServerOptions {
 		Instructions: instructions,
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{ListChanged: true}, Resources: &sdk.ResourceCapabilities{},
-			Extensions: map[string]any{tasksExtension: map[string]any{}},
 		},
 		SetCacheable: cacheable,
 		// They declare the capability, and are not reached: see silent.

@@ -115,7 +115,7 @@ func TestCapabilities(t *testing.T) {
 	for _, revision := range revisions {
 		got := f.client("test", revision, nil).InitializeResult()
 		b, err := json.Marshal(got.Capabilities)
-		if err != nil || string(b) != `{"extensions":{"`+tasksExtension+`":{}},"resources":{"subscribe":true},"tools":{"listChanged":true}}` {
+		if err != nil || string(b) != `{"resources":{"subscribe":true},"tools":{"listChanged":true}}` {
 			t.Errorf("%s: %s, %v", revision, b, err)
 		}
 		if got.Instructions != "be brief" || got.ServerInfo.Name != "toolhost" || got.ServerInfo.Version != "1.2.3" {
