@@ -37,6 +37,8 @@ switches the client's own shell and file tools off where a setting does that, an
 client's own questions, because toolhost asks itself. It shows the difference and asks before it writes. Comments, order and
 format of everything else stay as they are. Then it starts the server as the client would, and calls a tool.
 
+It does so for claude, codex, gemini, qwen, copilot and opencode. For other clients it prints what belongs into which file.
+
 --undo takes all of that back: byte for byte, or without setup's parts where a file was changed since.
 --hook, for Claude Code, leaves the client its own tools, and lets it ask toolhost hook before each call.
 
@@ -79,6 +81,8 @@ func (s *settingUp) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
+	case !t.Client.Edited:
+		return s.print(t)
 	case s.check:
 		return s.checkTarget(t, places)
 	case s.undo:
@@ -171,6 +175,22 @@ func (s *settingUp) write(t setup.Target, p setup.Places) error {
 		return exitf(exitFailed, "%v", err)
 	}
 	return s.finish(t, p)
+}
+
+// print says what a client needs whose files setup does not change.
+func (s *settingUp) print(t setup.Target) error {
+	c := t.Client
+	if s.check || s.undo {
+		return fmt.Errorf("setup does not change the files of %s: without this flag it prints what belongs there", c.Title)
+	}
+	fmt.Fprintf(s.cmd.ErrOrStderr(), "setup does not change the files of %s. Put this into %s\n", c.Title, c.Where())
+	if err := c.Local(t.Server).Print(s.cmd.OutOrStdout()); err != nil {
+		return err
+	}
+	for _, note := range t.Notes() {
+		fmt.Fprintln(s.cmd.ErrOrStderr(), note)
+	}
+	return nil
 }
 
 // confirm asks the person at the terminal. A script says --yes.
@@ -288,7 +308,7 @@ func newMCPConfig() *cobra.Command {
 		Short: "Print the configuration that an MCP client needs to find toolhost",
 		Long: `mcp-config prints what a client's configuration needs to start this very program as an MCP server, and names its file on
 stderr. Flags for toolhost serve stand behind --. With --http it prints how a server is reached that runs already.
-toolhost setup writes it into the client's files, and lists the clients.`,
+toolhost setup writes it into the files of some clients, and lists all.`,
 		Example: `  toolhost mcp-config claude > .mcp.json
   toolhost mcp-config codex -- --mode accept_edits >> ~/.codex/config.toml
   toolhost mcp-config vscode --http http://127.0.0.1:8722/mcp`,

@@ -46,7 +46,8 @@ type Client struct {
 	Title     string      // for a person
 	Program   string      // in PATH, where it has one
 	Signs     []string    // directories that an installed client has, as paths of [File]
-	Files     []File      // where setup writes; the scope of the first one is the default
+	Edited    bool        // setup changes the files, as is tried with the client itself; false: it prints what belongs there
+	Files     []File      // of its configuration; the scope of the first one is the default
 	Keeps     string      // its own tools that stay beside ours; empty: none do
 	Asks      string      // how it asks about each call although toolhost asks itself; empty where it does not
 	Trust     string      // a step of the person, once, before it obeys the configuration of a project; empty: there is none
@@ -55,7 +56,7 @@ type Client struct {
 	Workspace string      // its word for the project, which goes to servers that are given no workspace; empty: they are started there
 	Format    edit.Format // of its files; empty in clients.json: JSON
 	At        []string    // keys that lead to the server
-	Stdio     edit.Object // the server there, if the client starts it; in a file of [edit.Text] it is the text of block
+	Stdio     edit.Object // the server there, if the client starts it
 	URL       edit.Object // the server there, if it runs already; nil: how is not known
 	URLAdds   edit.Object // lists with the elements that URL needs beside it
 }
@@ -150,9 +151,6 @@ func (c Client) Entry(f File) (path []string, ok bool) { return c.At, !f.Apart }
 
 // entry is the change that lets the client start a server over pipes.
 func (c Client) entry(s Server) edit.Change {
-	if c.Format == edit.Text {
-		return edit.Change{Value: block(s)}
-	}
 	if c.Workspace != "" && !s.HasWorkspace() {
 		s.Command = append(slices.Clone(s.Command), "--workspace", c.Workspace)
 	}
@@ -200,13 +198,6 @@ func (s Server) elements(v any) (all []any) {
 	return all
 }
 
-// block is the file of the server for Continue.
-func block(s Server) string {
-	command, _ := json.Marshal(s.Command[0])
-	args, _ := json.Marshal(s.Command[1:]) // texts can be encoded
-	return "name: toolhost\nversion: 0.0.1\nschema: v1\nmcpServers:\n  - name: toolhost\n    type: stdio\n    command: " + string(command) + "\n    args: " + string(args) + "\n"
-}
-
 // ClaudeHook lets Claude Code ask a command before each call of its own tools, and tell it of each that it has done but commands.
 func ClaudeHook(command string) []edit.Change {
 	on := func(event, tools string) edit.Change {
@@ -231,6 +222,9 @@ type Snippet struct {
 
 // Print writes the snippet in the client's format.
 func (s Snippet) Print(w io.Writer) error {
+	if s.format == yaml {
+		return writeYAML(w, mapping(s.changes), "")
+	}
 	text, err := edit.Apply(s.format, nil, s.changes)
 	if err == nil {
 		_, err = w.Write(text)
@@ -238,8 +232,66 @@ func (s Snippet) Print(w io.Writer) error {
 	return err
 }
 
-// Local is the configuration to start a server and speak to it over pipes.
-func (c Client) Local(s Server) Snippet { return Snippet{c.Format, []edit.Change{c.entry(s)}} }
+// yaml is a format that is only printed.
+const yaml edit.Format = "yaml"
+
+// mapping is what an empty file has after the changes.
+func mapping(changes []edit.Change) (all edit.Object) {
+	for _, c := range edit.Leaves(changes) {
+		if len(c.Path) == 0 {
+			all = append(all, c.Value.(edit.Object)...)
+			continue
+		}
+		all = put(all, c.Path, c.Value)
+	}
+	return all
+}
+
+// put returns the object with a value at a path.
+func put(o edit.Object, path []string, v any) edit.Object {
+	if len(path) == 1 {
+		return append(o, edit.Field{Key: path[0], Value: v})
+	}
+	for i := range o {
+		if inner, ok := o[i].Value.(edit.Object); ok && o[i].Key == path[0] {
+			o[i].Value = put(inner, path[1:], v)
+			return o
+		}
+	}
+	return append(o, edit.Field{Key: path[0], Value: put(nil, path[1:], v)})
+}
+
+// writeYAML writes an object as block mappings. All other values stand there as JSON, which is YAML, too.
+func writeYAML(w io.Writer, o edit.Object, indent string) error {
+	for _, f := range o {
+		if inner, ok := f.Value.(edit.Object); ok {
+			if _, err := fmt.Fprintf(w, "%s%s:\n", indent, f.Key); err != nil {
+				return err
+			}
+			if err := writeYAML(w, inner, indent+"  "); err != nil {
+				return err
+			}
+			continue
+		}
+		text, err := json.Marshal(f.Value)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s%s: %s\n", indent, f.Key, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Local is the configuration to start a server and speak to it over pipes. For a client whose files setup does not change, it also has what
+// switches off its own tools and lets those of toolhost through.
+func (c Client) Local(s Server) Snippet {
+	if c.Edited {
+		return Snippet{c.Format, []edit.Change{c.entry(s)}}
+	}
+	return Snippet{c.Format, c.ChangesOf(c.Files[0], s)}
+}
 
 // HTTP is the configuration to reach a running server. The client reads its token from [TokenVariable].
 func (c Client) HTTP(server string) (Snippet, error) {

@@ -41,13 +41,8 @@ func existing(c mcpconfig.Client, f mcpconfig.File) string {
 	if at, _ := c.Entry(f); len(at) > 0 {
 		head = at[0]
 	}
-	switch f.Format {
-	case edit.TOML:
+	if f.Format == edit.TOML {
 		return "# mine\nmodel = \"x\" # best\n\n[" + head + ".other] # theirs\ncommand = \"other\"\n"
-	case edit.YAML:
-		return "# mine\nmodel: x # best\n" + head + ":\n  other: # theirs\n    cmd: other\n"
-	case edit.Text:
-		return "# mine\n"
 	}
 	return "// mine\n{\n    \"model\": \"x\", // best\n    \"" + head + "\": {\n        // theirs\n        \"other\": {\"command\": \"other\"}\n    }\n}\n"
 }
@@ -56,7 +51,7 @@ func existing(c mcpconfig.Client, f mcpconfig.File) string {
 func scopes() (all []Target) {
 	for _, c := range mcpconfig.Clients() {
 		for _, scope := range []mcpconfig.Scope{mcpconfig.Project, mcpconfig.User} {
-			if len(c.In(scope)) > 0 {
+			if c.Edited && len(c.In(scope)) > 0 {
 				all = append(all, Target{Client: c, Scope: scope, Server: mcpconfig.Server{Command: []string{"toolhost", "serve"}, Tools: tools}})
 			}
 		}
@@ -176,11 +171,8 @@ func TestRowsMakeAndRemove(t *testing.T) {
 // TestRowsLeaveBrokenFilesAlone has every row meet files that cannot be parsed.
 func TestRowsLeaveBrokenFilesAlone(t *testing.T) {
 	t.Parallel()
-	broken := map[edit.Format]string{edit.JSON: "{\n  \"a\": 1,\n  \"b\" 2\n}\n", edit.TOML: "a = 1\nb = 2\n[c\n", edit.YAML: "a: 1\nb: 2\nc\n"}
+	broken := map[edit.Format]string{edit.JSON: "{\n  \"a\": 1,\n  \"b\" 2\n}\n", edit.TOML: "a = 1\nb = 2\n[c\n"}
 	for _, target := range scopes() {
-		if target.Client.Files[0].Format == edit.Text {
-			continue
-		}
 		p := placesIn(t)
 		paths := prepare(t, target, p, func(f mcpconfig.File) string { return broken[f.Format] })
 		_, err := NewPlan(target, p)
@@ -199,9 +191,6 @@ func TestRowsLeaveBrokenFilesAlone(t *testing.T) {
 func TestUndoAfterOtherChanges(t *testing.T) {
 	t.Parallel()
 	for _, target := range scopes() {
-		if target.Client.Files[0].Format == edit.Text {
-			continue
-		}
 		p := placesIn(t)
 		paths := prepare(t, target, p, func(f mcpconfig.File) string { return existing(target.Client, f) })
 		write(t, target, p)

@@ -13,7 +13,7 @@ import (
 type State struct {
 	Client    mcpconfig.Client
 	Installed bool
-	Scopes    []ScopeState // those that have a server toolhost, or its hook
+	Scopes    []ScopeState // those that have a server toolhost, or its hook; none for a client whose files setup does not change
 }
 
 // ScopeState is the state of one scope of a client.
@@ -33,8 +33,10 @@ func (s State) String() string {
 	switch {
 	case len(words) > 0:
 		return strings.Join(words, "; ")
-	case s.Installed:
+	case s.Installed && s.Client.Edited:
 		return "installed, not set up: toolhost setup " + s.Client.Name
+	case s.Installed:
+		return "installed: toolhost setup " + s.Client.Name + " prints what to add"
 	}
 	return "not installed"
 }
@@ -65,6 +67,9 @@ func (p Places) States(s mcpconfig.Server) (all []State) {
 		one := State{Client: c, Installed: p.Installed(c)}
 		var scopes []mcpconfig.Scope
 		for _, f := range c.Files {
+			if !c.Edited {
+				break
+			}
 			if len(scopes) == 0 || scopes[len(scopes)-1] != f.Scope {
 				scopes = append(scopes, f.Scope)
 			}

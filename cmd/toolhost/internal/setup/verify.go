@@ -69,9 +69,6 @@ func commandOf(t Target, p Places) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		if part.Format == edit.Text && content != nil {
-			return t.Server.Command, nil
-		}
 		entry, ok, err := edit.Value(part.Format, content, at)
 		if err != nil {
 			return nil, leftAlone(p.Short(path), err)

@@ -1,4 +1,4 @@
-// Package edit changes single values in the configuration files of other programs: JSON with comments, TOML and YAML. Comments, order and
+// Package edit changes single values in the configuration files of other programs: JSON with comments, and TOML. Comments, order and
 // format of everything else stay as they are, byte for byte. A file that cannot be read is an error with its line, and nothing is changed.
 package edit
 
@@ -17,13 +17,11 @@ type Format string
 const (
 	JSON Format = "json" // with comments and trailing commas
 	TOML Format = "toml"
-	YAML Format = "yaml" // block mappings
-	Text Format = "text" // the file as a whole is one value
 )
 
 // Change is a value that a file shall have.
 type Change struct {
-	Path  []string // keys from the root; empty in a file of [Text]
+	Path  []string // keys from the root
 	Value any      // string, bool, int, []string, [Object]
 
 	// Own says that nothing but setup writes this value: it is removed as a whole. The keys of other objects are set and removed one by one.
@@ -128,15 +126,10 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Message) }
 
 func open(f Format, content []byte) (document, error) {
-	switch f {
-	case JSON:
-		return openJSON(content)
-	case TOML:
+	if f == TOML {
 		return openTOML(content)
-	case YAML:
-		return openYAML(content)
 	}
-	return &textDocument{content}, nil
+	return openJSON(content)
 }
 
 // Apply returns the content with all changes. Values that are equal already stay as they are.
@@ -312,20 +305,6 @@ func equal(a, b any) bool {
 		}
 	}
 	return reflect.DeepEqual(both[0], both[1])
-}
-
-// textDocument is a file that is one value, a text.
-type textDocument struct{ content []byte }
-
-func (d *textDocument) value([]string) (any, bool) { return string(d.content), d.content != nil }
-func (d *textDocument) raw([]string) string        { return string(d.content) }
-func (d *textDocument) drop([]string) error        { d.content = nil; return nil }
-func (d *textDocument) add([]string, any) error    { return errNoLists }
-func (d *textDocument) remove([]string, any) error { return errNoLists }
-func (d *textDocument) bytes() []byte              { return d.content }
-func (d *textDocument) set(_ []string, v any) error {
-	d.content = fmt.Append(nil, v)
-	return nil
 }
 
 // errNoLists is a bug in the table of clients.
