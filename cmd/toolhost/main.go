@@ -16,14 +16,11 @@ import (
 	"toolhost/settings"
 )
 
-func main() {
-	code := run()
-	output.Flush()
-	os.Exit(code)
-}
+func main() { os.Exit(run()) }
 
-// run executes the command line of the process and returns the exit code.
+// run executes the command line of the process and returns the exit code. All messages are written then that somebody reads.
 func run() int {
+	defer output.Flush()
 	memory.Start()
 	if os.Getenv("HOME") == "" { // services, containers and env -i start programs so
 		_ = os.Setenv("HOME", dirs.SystemHome()) // it fails for impossible names only
