@@ -53,7 +53,7 @@ func TestHookAnswers(t *testing.T) {
 		for i, name := range events {
 			event := hook.Event(name)
 			for n, command := range commands {
-				if n > 0 && !event.Before() {
+				if n > 0 && !event.Before() || n > 0 && event != hook.PreToolUse && !long() {
 					break // one of a kind shows it where all do the same
 				}
 				t.Run(fmt.Sprintf("%s/%s %d", event, row[1], n+1), func(t *testing.T) {
@@ -79,6 +79,7 @@ func checkHookEffect(t *testing.T, event hook.Event, command, want string) {
 	if err := os.WriteFile(settings, fmt.Appendf(nil, `{"hooks": {"%s": [{"command": %s}]}}`, event, command), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	keepLevel(t, filepath.Join(dir, "state"))
 	line := "touch made"
 	if event == hook.PostToolUseFailure {
 		line += "; exit 3"
