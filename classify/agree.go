@@ -25,13 +25,13 @@ type outlines struct {
 	tree []outline.Mark
 }
 
-var drawn = sync.Pool{New: func() any { return new(outlines) }}
+var outlinePool = sync.Pool{New: func() any { return new(outlines) }}
 
 // disagrees returns why a text may be another one to bash than to the parser: the outline that the parser's tree gives is not the one
 // that is read without it. It is not ok if there is a reason.
 func disagrees(text string, stmts []*syntax.Stmt) (reason agenttool.Reason, ok bool) {
-	use := drawn.Get().(*outlines)
-	defer drawn.Put(use)
+	use := outlinePool.Get().(*outlines)
+	defer outlinePool.Put(use)
 	use.read = outline.Read(text, &use.read)
 	if use.read.Doubt != "" {
 		return reasonAt(text, use.read.At, "bash may read this in another way: "+use.read.Doubt), false
@@ -149,7 +149,8 @@ func (d *drawing) compound(c syntax.Command) {
 		if x.RsrvWord {
 			d.mark(x.Position, outline.Keyword)
 		}
-		if d.lost = d.lost || x.Name == nil; !d.lost {
+		d.lost = d.lost || x.Name == nil
+		if !d.lost {
 			d.mark(x.Name.ValuePos, outline.Function)
 			d.stmt(x.Body)
 		}

@@ -159,13 +159,13 @@ func variable(name string, v program.Word) agenttool.Variable {
 func (w *walk) declClause(x *syntax.DeclClause) {
 	outer := w.begin(w.declared(x))
 	defer func() { w.found.part = outer }()
-	if w.scope.void != "" {
-		w.unknown("its meaning is not known: " + w.scope.void)
+	if w.scope.namesChanged != "" {
+		w.unknown("its meaning is not known: " + w.scope.namesChanged)
 	}
 	switch x.Variant.Value {
 	case "local", "export":
 	case "declare", "typeset":
-		if w.scope.plain {
+		if w.scope.otherShell {
 			w.unknown(x.Variant.Value + " is not a part of all shells")
 		}
 	default:
@@ -192,7 +192,7 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 	for _, a := range x.Args {
 		if a.Name != nil {
 			w.declareName(x.Variant.Value, a, prints)
-			w.scope.given = w.scope.given || exports && !prints && !harmlessGift(a)
+			w.scope.exportsVariable = w.scope.exportsVariable || exports && !prints && !harmlessGift(a)
 			if exports && !prints {
 				w.exported(a)
 			}
@@ -227,7 +227,7 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 		return
 	}
 	if !a.Naked {
-		if _, static := literalText(a.Value); w.scope.plain && !static {
+		if _, static := literalText(a.Value); w.scope.otherShell && !static {
 			w.unknown("some shells make several variables of one value that is not known")
 		}
 		if variant != "export" && a.Array == nil && w.mayBeList(a.Value) {
@@ -235,7 +235,7 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 		}
 		w.assign(a, false)
 		if variant == "local" || len(w.calls) > 0 && variant != "export" {
-			w.local = append(w.local, name)
+			w.localNames = append(w.localNames, name)
 		}
 		return
 	}
@@ -246,7 +246,7 @@ func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 		return
 	}
 	w.scope.set(name, value{})
-	w.local = append(w.local, name)
+	w.localNames = append(w.localNames, name)
 }
 
 // mayBeList reports whether a value may be taken for a list in brackets, which is expanded once more. That needs an array, made by

@@ -95,5 +95,5 @@ func staticFields(text string) ([]string, bool) {
 		}
 		fields = append(fields, word.Text)
 	}
-	return fields, !w.found.tally.has(unknown) && w.found.rejected == nil
+	return fields, !w.found.tally.has(unknown) && w.found.rejection == nil
 }

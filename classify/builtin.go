@@ -158,7 +158,8 @@ func judgeSet(a *program.Args, u *program.Use) {
 		if !strings.HasSuffix(letters, "o") {
 			continue
 		}
-		if i++; i < len(a.Operands) && !shellOption(a.Operands[i]) {
+		i++
+		if i < len(a.Operands) && !shellOption(a.Operands[i]) {
 			u.Unknown("set: only -e, -u and -o pipefail are understood", a.Operands[i])
 			return
 		}
@@ -243,7 +244,7 @@ func fileOperator(word program.Word) bool {
 
 // leaveLoop merges the scope at a break, continue or return into the scope of the place where execution goes on.
 func leaveLoop(w *walk, _ *program.Args, _ *program.Use) {
-	w.away = join(w.away, w.scope.clone())
+	w.exitScope = join(w.exitScope, w.scope.clone())
 }
 
 // runCommand analyses command, which finds builtins and programs and no functions. With -v it only looks.
@@ -267,25 +268,27 @@ func runBuiltin(w *walk, _ *program.Args, u *program.Use) {
 
 // changeDir analyses cd and pushd.
 func changeDir(w *walk, a *program.Args, _ *program.Use) {
-	w.settle()
+	w.scope.settle()
 	before := w.scope.dirs
-	if w.scope.dirs = directory(w, a); a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
-		w.scope.dirs = w.scope.old
+	w.scope.dirs = w.cdTarget(a)
+	if a.Argv[0].Text == "cd" && len(a.Operands) == 1 && a.Operands[0].Static && a.Operands[0].Text == "-" {
+		w.scope.dirs = w.scope.oldDirs
 	}
-	if w.scope.old = before; a.Argv[0].Text != "cd" {
-		w.scope.old = nil
+	w.scope.oldDirs = before
+	if a.Argv[0].Text != "cd" {
+		w.scope.oldDirs = nil
 	}
-	w.scope.fork, w.scope.alt = true, before
+	w.scope.afterCd, w.scope.ifCdFailed = true, before
 	for _, dir := range w.scope.dirs {
-		w.named(names, program.Lit(dir))
+		w.addPath(names, program.Lit(dir))
 	}
 	if w.scope.dirs == nil {
 		w.found.note(incomplete)
 	}
 }
 
-// directory returns where cd goes, nil if that is not known.
-func directory(w *walk, a *program.Args) []string {
+// cdTarget returns where cd goes, nil if that is not known.
+func (w *walk) cdTarget(a *program.Args) []string {
 	target := program.Lit(w.ctx.Home)
 	if len(a.Operands) > 0 {
 		target = a.Operands[0]
@@ -303,7 +306,7 @@ func directory(w *walk, a *program.Args) []string {
 func loseParams(w *walk, _ *program.Args, _ *program.Use) { w.scope.params = nil }
 
 func loseDir(w *walk, _ *program.Args, _ *program.Use) {
-	w.settle()
+	w.scope.settle()
 	w.scope.dirs = nil
 }
 
@@ -318,7 +321,7 @@ func assignNamed(w *walk, a *program.Args, _ *program.Use) {
 func readInput(w *walk, a *program.Args, u *program.Use) {
 	assignNamed(w, a, u)
 	w.arrays = w.arrays || a.Has("-a") || a.Argv[0].Text != "read"
-	if !w.scope.piped {
+	if !w.scope.stdinPiped {
 		w.found.note(interactive)
 		w.found.factAt("interactive", "`"+a.Argv[0].Text+"` waits for input", a.Argv[0])
 	}
@@ -326,9 +329,9 @@ func readInput(w *walk, a *program.Args, u *program.Use) {
 
 // setGlobs takes note that a glob which matches nothing may become nothing.
 func setGlobs(w *walk, a *program.Args, _ *program.Use) {
-	w.found.reglobs = true
+	w.found.globOptionsChanged = true
 	if a.Has("-s") {
-		w.scope.vanishing = true
+		w.scope.nullGlob = true
 	}
 }
 

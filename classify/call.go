@@ -29,49 +29,64 @@ func (w *walk) callExpr(x *syntax.CallExpr) {
 	}
 	argv := w.fields(x.Args)
 	doubt, variables := w.environment(x.Assigns, argv)
-	defer w.doubtWithin(doubt)()
-	defer w.givenWithin(variables)()
 	if len(argv) == 0 {
 		return // all words became nothing, and so does the command
+	}
+	doubts := doubt != "" && w.scope.doubt == ""
+	if doubts {
+		w.scope.doubt = doubt
+	}
+	environment := w.scope.environment
+	if len(variables) > 0 {
+		w.scope.environment = append(slices.Clip(environment), variables...)
 	}
 	if _, ok := w.scope.funcs[argv[0].Text]; ok && len(x.Assigns) > 0 {
 		w.unknown("a function that runs with variables of its own is not understood")
 	}
 	for _, word := range argv {
 		if word.Glob {
-			w.list(word)
+			w.listDir(word)
 		}
 	}
 	w.simple(argv, byShell)
+	if doubts && w.scope.doubt == doubt {
+		w.scope.doubt = ""
+	}
+	if len(variables) > 0 {
+		w.scope.environment = environment
+	}
 }
 
 // simple analyses a simple command.
 func (w *walk) simple(argv []program.Word, by runner) {
-	w.nested++
-	defer func() { w.nested-- }()
-	if w.nested > maxNested {
+	w.programDepth++
+	defer func() { w.programDepth-- }()
+	if w.programDepth > maxNested {
 		w.hidden("too many programs run one another")
 		return
 	}
-	if w.given += len(argv); w.given > maxGiven || len(w.found.parts) >= maxParts {
+	w.commandWords += len(argv)
+	if w.commandWords > maxGiven || len(w.found.parts) >= maxParts {
 		w.found.reject(w.found.reason("there are too many commands, or their words are too many"))
 	}
-	if w.found.rejected != nil {
+	if w.found.rejection != nil {
 		return
 	}
 	outer := w.begin(argv)
-	defer func() { w.found.part, w.last = outer, argv }()
+	defer func() { w.found.part, w.lastCommand = outer, argv }()
 	w.require(argv)
 	w.adviseQuotes(argv)
 	name := argv[0]
 	switch {
-	case w.scope.void != "":
-		w.unknown("its meaning is not known: " + w.scope.void)
+	case w.scope.namesChanged != "":
+		w.unknown("its meaning is not known: " + w.scope.namesChanged)
 	case !name.Static || name.Text == "":
 		w.found.strange("which program runs is not known", name)
 		w.found.note(gap)
 		w.found.mayRun("which program runs is not known")
-		w.doubt("which program ran is not known", by != byProgram)
+		if by != byProgram {
+			w.doubt("which program ran is not known")
+		}
 		return
 	}
 	if _, ok := w.scope.funcs[name.Text]; ok && by == byShell {
@@ -83,7 +98,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		return
 	}
 	if by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]) {
-		w.doubt("what "+name.Text+" did to the shell is not known", true)
+		w.doubt("what " + name.Text + " did to the shell is not known")
 	}
 	if by == byBuiltins {
 		w.found.strange("`"+name.Text+"` is no builtin that toolhost knows", name)
@@ -145,15 +160,17 @@ func (w *walk) program(argv []program.Word) {
 		argv = slices.Clone(argv)
 		argv[0].Text = base
 	}
-	argv = here(w, base, argv)
+	if base == "git" {
+		argv = w.gitHere(argv)
+	}
 	defer w.memory.parsing.Free(w.memory.parsing.Mark())
 	args, use := w.parse(spec, argv)
 	if w.disk != nil {
 		switch base {
 		case "xargs":
-			w.fed(args, use)
+			w.feedXargs(args, use)
 		case "fd", "fdfind":
-			w.fedByFd(argv, use)
+			w.feedFromFd(argv, use)
 		}
 		use = w.settled(argv, use)
 		w.leavesLines(argv, use)
@@ -252,9 +269,9 @@ func touched(word program.Word, u *program.Use) bool {
 	return u.Dir != nil && it(*u.Dir) || slices.ContainsFunc(u.Hosts, func(host program.Word) bool { return it(host) && !namesHost(host) })
 }
 
-// here replaces git -C DIR by git -C . if DIR is spelled exactly as the start directory and the shell is still there.
-func here(w *walk, base string, argv []program.Word) []program.Word {
-	if base != "git" || len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || w.scope.moved() || w.scope.start == "" ||
+// gitHere replaces git -C DIR by git -C . if DIR is spelled exactly as the start directory and the shell is still there.
+func (w *walk) gitHere(argv []program.Word) []program.Word {
+	if len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || w.scope.moved() || w.scope.start == "" ||
 		strings.TrimRight(argv[2].Text, "/") != w.scope.start {
 		return argv
 	}
@@ -263,12 +280,27 @@ func here(w *walk, base string, argv []program.Word) []program.Word {
 	return argv
 }
 
-// use records what one run of a program does, and analyses what it runs.
+// use records what one run of a program does, and analyses the commands that it runs. If the program is not understood, or changes the
+// environment of its commands, nothing is proved about them; if it changes directory, they run there.
 func (w *walk) use(argv []program.Word, u *program.Use) {
-	w.done(argv, u)
+	w.ownEffects(argv, u)
 	w.found.passes(u)
-	if len(u.Runs) > 0 {
-		w.started(argv[0].Text, u)
+	name := argv[0].Text
+	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
+	if len(u.Runs) > 0 && (altered || u.Dir != nil || len(u.Given) > 0) {
+		outer := w.scope
+		defer func() { w.scope = outer }()
+		w.scope = outer.clone()
+		for _, given := range u.Given {
+			w.scope.environment = append(slices.Clip(w.scope.environment), variable(given.Name, given.Value))
+		}
+		if altered {
+			w.doubt(name + " is not understood, or changes the environment")
+		}
+		w.goTo(u.Dir)
+	}
+	for _, c := range u.Runs {
+		w.runs(c)
 	}
 }
 
@@ -283,34 +315,15 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 	w.builtinMayRun(argv)
 	w.use(argv, use)
 	if !use.Understood {
-		w.doubt("what "+argv[0].Text+" did to the shell is not understood", true)
-	}
-}
-
-// started analyses the commands that a program runs. If the program is not understood, or changes the environment of its commands,
-// nothing is proved about them; if it changes directory, they run there.
-func (w *walk) started(name string, u *program.Use) {
-	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
-	if altered || u.Dir != nil || len(u.Given) > 0 {
-		outer := w.scope
-		defer func() { w.scope = outer }()
-		w.scope = outer.clone()
-		for _, given := range u.Given {
-			w.scope.variables = append(slices.Clip(w.scope.variables), variable(given.Name, given.Value))
-		}
-		w.doubt(name+" is not understood, or changes the environment", altered)
-		w.goTo(u.Dir)
-	}
-	for _, c := range u.Runs {
-		w.runs(c)
+		w.doubt("what " + argv[0].Text + " did to the shell is not understood")
 	}
 }
 
 // runs analyses the commands that a program runs.
 func (w *walk) runs(c program.Command) {
 	if c.Away {
-		w.remote++
-		defer func() { w.remote-- }()
+		w.remoteDepth++
+		defer func() { w.remoteDepth-- }()
 	}
 	if c.Shell != nil {
 		w.shellText(*c.Shell, c)
@@ -347,17 +360,17 @@ func (w *walk) shellText(text program.Word, c program.Command) {
 		w.hidden("the shell's command is not understood: " + tree.reason.Text)
 		return
 	}
-	outer, inner, away, source := w.scope, w.found.inner, w.away, w.source
+	outer, inner, away, source := w.scope, w.found.textPlace, w.exitScope, w.source
 	w.source = text.Text
 	w.scope = outer.clone()
-	w.scope.vars, w.scope.funcs, w.scope.plain, w.scope.params = variables{}, nil, !bash, outer.paramValues(c.Params)
-	w.away = nil
+	w.scope.vars, w.scope.funcs, w.scope.otherShell, w.scope.params = variables{}, nil, !bash, outer.paramValues(c.Params)
+	w.exitScope = nil
 	if inner == nil {
 		at := w.found.placed(agenttool.Reason{Line: text.Line, Column: text.Column})
-		w.found.inner = &place{at.Line, at.Column}
+		w.found.textPlace = &place{at.Line, at.Column}
 	}
 	w.stmts(tree.stmts)
-	w.scope, w.found.inner, w.away, w.source = outer, inner, away, source
+	w.scope, w.found.textPlace, w.exitScope, w.source = outer, inner, away, source
 }
 
 // parse takes a command line apart until the program that it is of has been analysed. With a disk the words are kept for longer.

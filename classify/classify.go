@@ -95,7 +95,7 @@ func (w *walk) run(text string) {
 	if tree.doubtful {
 		w.found.note(unknown | gap)
 		w.found.tell(tree.reason)
-		w.doubt(tree.reason.Text, true)
+		w.doubt(tree.reason.Text)
 	}
 	w.strict(tree.stmts)
 }
@@ -112,9 +112,9 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 
 // facts are the findings of both analyses.
 func (w *walk) facts() agenttool.Facts {
-	w.found.seen()
-	if w.found.rejected == nil && w.found.tally.readOnly() == agenttool.Yes {
-		w.found.destroyed, w.found.tally = nil, w.found.tally&^mayDestroy // the strict analysis is a proof; the lenient one takes a word for a command
+	w.found.mentionParts()
+	if w.found.rejection == nil && w.found.tally.readOnly() == agenttool.Yes {
+		w.found.destructive, w.found.tally = nil, w.found.tally&^mayDestroy // the strict analysis is a proof; the lenient one takes a word for a command
 	} else {
 		w.touches(w.found.codes)
 	}
@@ -124,15 +124,15 @@ func (w *walk) facts() agenttool.Facts {
 // lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of
 // earlier ones.
 func (w *walk) lenient(text string, tree parseResult) {
-	g := &extractor{ctx: w.ctx, memory: &w.memory, hidden: tree.failed}
+	g := &extractor{ctx: w.ctx, memory: &w.memory, textUnread: tree.failed}
 	defer func() {
 		if recover() != nil {
-			g.over = true
+			g.incomplete = true
 		}
 		w.found.merge(g)
 	}()
 	g.extract(text, tree)
-	if g.again && !g.over {
+	if g.readAgain && !g.incomplete {
 		g.extract(text, tree)
 	}
 }
@@ -147,8 +147,11 @@ func (w *walk) touches(codes []code) {
 		inner.strict(parse(c.text).stmts)
 		w.found.part = w.found.partAt(c.at)
 		for _, p := range inner.found.reads.list {
-			word := program.Word{Text: p.Spelling, Static: true, Top: p.Top}
-			w.found.add(map[bool]access{true: names, false: contents}[p.Names], word, p.Absolute)
+			how := contents
+			if p.Names {
+				how = names
+			}
+			w.found.add(how, program.Word{Text: p.Spelling, Static: true, Top: p.Top}, p.Absolute)
 		}
 		for _, p := range inner.found.writes.list {
 			w.found.add(written, program.Lit(p.Spelling), p.Absolute)

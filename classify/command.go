@@ -12,7 +12,7 @@ import (
 func (w *walk) stmts(list []*syntax.Stmt) {
 	for _, s := range list {
 		w.stmt(s)
-		w.settle()
+		w.scope.settle()
 	}
 }
 
@@ -23,7 +23,7 @@ func (w *walk) stmt(s *syntax.Stmt) {
 	}
 	if s.Coprocess || s.Disown {
 		w.hidden("a coprocess is not understood")
-		w.doubt("a coprocess is not understood", true)
+		w.doubt("a coprocess is not understood")
 	}
 	if s.Background {
 		w.found.note(background)
@@ -34,18 +34,18 @@ func (w *walk) stmt(s *syntax.Stmt) {
 }
 
 func (w *walk) command(s *syntax.Stmt) {
-	piped, captured, input, lines := w.scope.piped, w.scope.captured, w.scope.input, w.scope.lines
-	outer := w.reading
+	piped, captured, input, lines := w.scope.stdinPiped, w.scope.stdoutCaptured, w.scope.stdinNames, w.scope.stdinLines
+	outer := w.readEnd
 	w.limit(s.Cmd)
 	for _, r := range s.Redirs {
 		w.redirect(r)
 	}
-	w.lists = nil
+	w.printedNames = nil
 	if _, simple := s.Cmd.(*syntax.CallExpr); len(s.Redirs) > 0 && s.Cmd != nil && !simple {
-		skipped := w.memory.copied(w.scope) // a redirection that fails skips the whole command
+		skipped := w.memory.copyScope(w.scope) // a redirection that fails skips the whole command
 		defer func() {
 			w.scope = join(w.scope, skipped)
-			w.memory.dropped(skipped)
+			w.memory.dropScope(skipped)
 		}()
 	}
 	switch x := s.Cmd.(type) {
@@ -69,15 +69,18 @@ func (w *walk) command(s *syntax.Stmt) {
 	case *syntax.FuncDecl:
 		w.funcDecl(x)
 	case *syntax.ArithmCmd:
-		w.arithmCmd(x)
+		if x.Unsigned {
+			w.unknown("this construct is not one of bash")
+		}
+		w.arithmetic(x.X)
 	case *syntax.TestClause:
-		w.testClause(x)
+		w.test(x.X)
 	case *syntax.DeclClause:
 		w.declClause(x)
 	case *syntax.LetClause:
 		w.letClause(x)
 	case *syntax.TimeClause:
-		if w.scope.plain {
+		if w.scope.otherShell {
 			w.unknown("in some shells time is a program, which runs programs alone")
 		}
 		if x.Stmt != nil {
@@ -85,25 +88,25 @@ func (w *walk) command(s *syntax.Stmt) {
 		}
 	default: // CoprocClause, TestDecl
 		w.hidden("this construct is not understood")
-		w.doubt("this construct is not understood", true)
+		w.doubt("this construct is not understood")
 	}
 	if s.Negated {
 		w.scope.settle()
 	}
-	w.reading = outer
-	w.scope.piped, w.scope.captured, w.scope.input, w.scope.lines = piped, captured, input, lines
-	if w.lists != nil && !onlyPrints(s) {
-		w.lists = nil
+	w.readEnd = outer
+	w.scope.stdinPiped, w.scope.stdoutCaptured, w.scope.stdinNames, w.scope.stdinLines = piped, captured, input, lines
+	if w.printedNames != nil && !onlyPrints(s) {
+		w.printedNames = nil
 	}
 }
 
 // subshell analyses commands that cannot change the scope.
 func (w *walk) subshell(body func()) {
-	outer, away, inner := w.scope, w.away, w.memory.copied(w.scope)
+	outer, away, inner := w.scope, w.exitScope, w.memory.copyScope(w.scope)
 	w.scope = inner
 	body()
-	w.scope, w.away = outer, away
-	w.memory.dropped(inner)
+	w.scope, w.exitScope = outer, away
+	w.memory.dropScope(inner)
 }
 
 // onlyPrints reports whether a statement prints only the output of its last simple command.
@@ -131,24 +134,24 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 		w.or(x)
 	case syntax.Pipe, syntax.PipeAll:
 		w.subshell(func() {
-			w.scope.captured = true
+			w.scope.stdoutCaptured = true
 			w.piped(x.X, x.Y)
 		})
-		input := w.lists
+		input := w.printedNames
 		w.subshell(func() {
-			w.scope.piped, w.scope.input, w.scope.lines = true, nil, false
+			w.scope.stdinPiped, w.scope.stdinNames, w.scope.stdinLines = true, nil, false
 			if x.Op == syntax.Pipe {
-				w.scope.input = input
+				w.scope.stdinNames = input
 			}
 			w.stmt(x.Y)
 			last = w.scope.dirs
 		})
-		if w.scope.plain { // some plain shells run the last part themselves
+		if w.scope.otherShell { // some plain shells run the last part themselves
 			w.scope.dirs = eitherDir(w.scope.dirs, last)
 		}
 	default:
 		w.hidden("this way to join commands is not understood")
-		w.doubt("this way to join commands is not understood", true)
+		w.doubt("this way to join commands is not understood")
 	}
 }
 
@@ -156,15 +159,15 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 func (w *walk) and(x *syntax.BinaryCmd) {
 	w.stmt(x.X)
 	failed := w.scope.failed()
-	w.scope.fork, w.scope.alt = false, nil
-	first := w.memory.copied(w.scope)
+	w.scope.afterCd, w.scope.ifCdFailed = false, nil
+	first := w.memory.copyScope(w.scope)
 	w.stmt(x.Y)
 	dirs, alt := w.scope.dirs, eitherDir(failed, w.scope.failed())
 	w.scope = join(first, w.scope)
-	w.memory.dropped(first)
+	w.memory.dropScope(first)
 	w.scope.dirs = dirs
 	if !slices.Equal(dirs, alt) {
-		w.scope.fork, w.scope.alt = true, alt
+		w.scope.afterCd, w.scope.ifCdFailed = true, alt
 	}
 }
 
@@ -172,9 +175,9 @@ func (w *walk) and(x *syntax.BinaryCmd) {
 func (w *walk) or(x *syntax.BinaryCmd) {
 	w.stmt(x.X)
 	succeeded := w.scope.clone()
-	succeeded.fork, succeeded.alt = false, nil
+	succeeded.afterCd, succeeded.ifCdFailed = false, nil
 	w.scope.dirs = w.scope.failed()
-	w.scope.fork, w.scope.alt = false, nil
+	w.scope.afterCd, w.scope.ifCdFailed = false, nil
 	w.stmt(x.Y)
 	w.scope = join(succeeded, w.scope)
 }
@@ -202,7 +205,7 @@ func (w *walk) caseClause(x *syntax.CaseClause) {
 	for _, item := range x.Items {
 		w.scope = before.clone()
 		for _, p := range item.Patterns {
-			w.pattern(p)
+			w.text(p)
 		}
 		if item.Op != syntax.Break {
 			w.unknown("a case that goes on in the next is not understood")
@@ -220,7 +223,7 @@ func (w *walk) funcDecl(x *syntax.FuncDecl) {
 	}
 	name := x.Name.Value
 	if !plainName(name) || otherBuiltins[name] || builtins()[name] != nil || program.Lookup(name) != nil {
-		w.void("the function " + name + " takes the name of something else")
+		w.changeNames("the function " + name + " takes the name of something else")
 	}
 	w.subshell(func() {
 		w.scope.declare(name, nil)
@@ -230,7 +233,7 @@ func (w *walk) funcDecl(x *syntax.FuncDecl) {
 	w.scope.declare(name, x)
 	if len(w.scope.funcs) > maxFuncs {
 		w.scope.funcs = nil
-		w.void("there are too many functions to follow")
+		w.changeNames("there are too many functions to follow")
 	}
 }
 
@@ -242,17 +245,17 @@ func (w *walk) callFunction(name string) {
 		w.found.mayRun("what the function " + name + " does is not known")
 		return
 	}
-	away, local := w.away, w.local
-	w.away, w.local = nil, nil
+	away, local := w.exitScope, w.localNames
+	w.exitScope, w.localNames = nil, nil
 	w.scope.params = nil // the body has its own, and may have changed them for later commands
 	w.calls = append(w.calls, f)
 	w.stmt(f.Body)
 	w.calls = w.calls[:len(w.calls)-1]
-	w.scope = join(w.scope, w.away)
-	for _, v := range w.local {
+	w.scope = join(w.scope, w.exitScope)
+	for _, v := range w.localNames {
 		w.scope.set(v, value{})
 	}
-	w.away, w.local = away, local
+	w.exitScope, w.localNames = away, local
 }
 
 // loop analyses head, then body, any number of times. It first runs in silence until the scope at its head no longer changes, then
@@ -260,41 +263,41 @@ func (w *walk) callFunction(name string) {
 func (w *walk) loop(head, body func()) {
 	w.found.quiet++
 	settled := false
-	for turn := 0; !settled && turn < 10 && w.found.rejected == nil; turn++ {
+	for turn := 0; !settled && turn < 10 && w.found.rejection == nil; turn++ {
 		before := w.scope.clone()
 		head()
 		body()
-		w.scope = join(join(before.clone(), w.scope), w.away)
+		w.scope = join(join(before.clone(), w.scope), w.exitScope)
 		settled = same(before, w.scope)
 	}
 	w.found.quiet--
 	if !settled {
 		w.scope.vars, w.scope.dirs = variables{}, nil
-		w.void("the loop changes variables in a way that is not understood")
+		w.changeNames("the loop changes variables in a way that is not understood")
 	}
 	head()
-	w.settle()
+	w.scope.settle()
 	exit := w.scope.clone()
 	body()
-	w.scope = join(join(exit, w.scope), w.away)
+	w.scope = join(join(exit, w.scope), w.exitScope)
 }
 
 func (w *walk) while(x *syntax.WhileClause) {
 	w.endless(x)
 	if name := lineName(x.Cond); name != "" {
-		w.eachName = append(w.eachName, name)
+		w.loopVariables = append(w.loopVariables, name)
 	}
 	name, line := w.readLine(x.Cond)
 	if x.Until || name == "" {
 		w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
 		return
 	}
-	lines := w.scope.lines
+	lines := w.scope.stdinLines
 	w.loop(func() { w.stmts(x.Cond) }, func() {
 		w.scope.set(name, line)
-		w.scope.lines = true
+		w.scope.stdinLines = true
 		w.stmts(x.Do)
-		w.scope.lines = lines
+		w.scope.stdinLines = lines
 	})
 	w.scope.set(name, value{}) // it is empty when there is no line left
 }
@@ -324,7 +327,7 @@ func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 	}
 	w.loop(func() { w.arithmetic(l.Cond) }, func() {
 		w.stmts(x.Do)
-		w.scope = join(w.scope, w.away)
+		w.scope = join(w.scope, w.exitScope)
 		w.arithmetic(l.Post)
 	})
 }
@@ -332,17 +335,17 @@ func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 // each analyses a loop over words: word by word if they or their patterns are known and few, else with one value for all.
 func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
-	w.eachName = append(w.eachName, name)
+	w.loopVariables = append(w.loopVariables, name)
 	w.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}
 	var items []program.Word
 	if l.InPos.IsValid() {
-		vanishing := w.scope.vanishing
-		w.scope.vanishing = false // then there is no turn
+		vanishing := w.scope.nullGlob
+		w.scope.nullGlob = false // then there is no turn
 		items = w.fields(l.Items)
-		w.scope.vanishing = vanishing
+		w.scope.nullGlob = vanishing
 	} else {
 		items = []program.Word{{Many: true}} // the positional parameters
 	}
@@ -366,7 +369,7 @@ func (w *walk) turns(name string, v value, body []*syntax.Stmt) {
 // unrolled analyses a loop word by word: the names that a pattern matches are one value, which the turns of its own have.
 func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
 	for _, item := range items {
-		w.scope = join(w.scope, w.away)
+		w.scope = join(w.scope, w.exitScope)
 		if !item.Static {
 			w.turns(name, w.matchedBy(item), body)
 			continue
@@ -374,7 +377,7 @@ func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) 
 		w.scope.set(name, value{kind: static, text: item.Text})
 		w.stmts(body)
 	}
-	w.scope = join(w.scope, w.away)
+	w.scope = join(w.scope, w.exitScope)
 }
 
 // matchedBy is one of the names that the pattern of a word matches.
@@ -404,7 +407,8 @@ func oneOf(items []program.Word) value {
 		if i > 0 {
 			u = either(v, u)
 		}
-		if v = u; v.kind == anything {
+		v = u
+		if v.kind == anything {
 			break
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// done records what one run of a program does by itself.
-func (w *walk) done(argv []program.Word, u *program.Use) {
+// ownEffects records what one run of a program does by itself.
+func (w *walk) ownEffects(argv []program.Word, u *program.Use) {
 	name, own := argv[0], ownMachine(u)
 	for _, r := range u.Told() {
 		if own && r.Fact == "open_world" {
@@ -33,7 +33,13 @@ func (w *walk) done(argv []program.Word, u *program.Use) {
 		w.found.note(loopback)
 	}
 	w.usePaths(argv, u)
-	w.useFollows(u)
+	for _, word := range u.Follows {
+		if word.Static {
+			w.addPath(follows, word)
+		} else {
+			w.found.note(incomplete)
+		}
+	}
 	w.useHosts(u)
 	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) || u.Has(program.GitUpstream) {
 		w.lock(u.Locks)
@@ -48,7 +54,7 @@ func (w *walk) usePaths(argv []program.Word, u *program.Use) {
 		case !onlyNames(name.Text):
 			w.read(word)
 		case word.Glob:
-			w.list(word)
+			w.listDir(word)
 		default:
 			w.look(word)
 		}
@@ -64,17 +70,6 @@ func (w *walk) usePaths(argv []program.Word, u *program.Use) {
 	}
 	for _, word := range u.Writes {
 		w.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
-	}
-}
-
-// useFollows records the configurations in which git notes which branches its branches follow.
-func (w *walk) useFollows(u *program.Use) {
-	for _, word := range u.Follows {
-		if word.Static {
-			w.named(follows, word)
-		} else {
-			w.found.note(incomplete)
-		}
 	}
 }
 
@@ -115,7 +110,7 @@ func (w *walk) lock(names []string) {
 	for _, name := range names {
 		rest, home := strings.CutPrefix(name, "~")
 		switch {
-		case w.found.quiet > 0 || w.remote > 0 || home && w.ctx.Home == "":
+		case w.found.quiet > 0 || w.remoteDepth > 0 || home && w.ctx.Home == "":
 		case home:
 			w.found.addLock(w.ctx.Home + rest)
 		case strings.HasPrefix(name, "/"):
@@ -140,14 +135,18 @@ func onlyNames(base string) bool {
 func (w *walk) effect(e program.Effect, u *program.Use) {
 	switch e {
 	case program.Writes: // overwrites, unless a proof shows that no data is lost
-		w.found.note(writes | mayDestroy.when(!u.Has(program.Adds)) | incomplete.when(len(u.Writes) == 0 && w.remote == 0))
+		w.found.note(writes | mayDestroy.when(!u.Has(program.Adds)) | incomplete.when(len(u.Writes) == 0 && w.remoteDepth == 0))
 	case program.Destroys:
-		w.found.note(writes | destroys | incomplete.when(len(u.Writes) == 0 && w.remote == 0))
+		w.found.note(writes | destroys | incomplete.when(len(u.Writes) == 0 && w.remoteDepth == 0))
 	case program.GitConfig, program.GitUpstream: // a change loses at most one line of it
 		w.found.note(writes | incomplete)
-		w.found.gitConfig = w.found.gitConfig || w.found.quiet == 0
+		w.found.gitConfigChanges = w.found.gitConfigChanges || w.found.quiet == 0
 	case program.GitGlobal:
-		w.globalGit()
+		w.found.note(writes | incomplete)
+		if w.ctx.Home != "" { // in one of two places
+			w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false, nil)
+			w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false, nil)
+		}
 	case program.Reaches:
 		w.found.note(reaches)
 	case program.MayReach:
@@ -157,33 +156,24 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 	case program.Interactive:
 		w.found.note(interactive)
 	case program.Pages:
-		w.found.note(interactive.when(!w.scope.captured))
+		w.found.note(interactive.when(!w.scope.stdoutCaptured))
 	case program.ObservesHost:
-		w.found.note(observes.when(w.remote == 0))
+		w.found.note(observes.when(w.remoteDepth == 0))
 	case program.NotConcurrent:
 		w.found.note(notConcurrent)
 	case program.WritesElsewhere:
 		w.found.note(writes | incomplete)
 	case program.ReadsElsewhere:
-		w.found.note(incomplete.when(w.remote == 0))
+		w.found.note(incomplete.when(w.remoteDepth == 0))
 	case program.ReadsTree:
 		if !slices.ContainsFunc(u.Reads, func(word program.Word) bool { return !word.Maybe }) {
-			w.named(contents, program.Lit("."))
+			w.addPath(contents, program.Lit("."))
 		}
 	case program.RunsHooks:
 		w.found.note(incomplete)
 	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
 	default: // RunsCode and unknown effects
 		w.found.note(unknown)
-	}
-}
-
-// globalGit records that git's configuration of the person is written, which is in one of two places.
-func (w *walk) globalGit() {
-	w.found.note(writes | incomplete)
-	if w.ctx.Home != "" {
-		w.write(program.Lit(w.ctx.Home+"/.gitconfig"), false, nil)
-		w.write(program.Lit(w.ctx.Home+"/.config/git/config"), false, nil)
 	}
 }
 
@@ -218,14 +208,14 @@ func (w *walk) gitRun(run agenttool.GitRun, name program.Word) {
 	case !settled && (run.Dir != w.scope.start || run.GitDir != "" && run.GitDir != run.Dir+"/.git"):
 		w.found.strange("git would use the repository of "+run.Dir+", whose configuration can run programs", name)
 	}
-	if slices.Contains(w.found.git, run) {
+	if slices.Contains(w.found.gitRuns, run) {
 		return
 	}
-	if len(w.found.git) >= maxGit {
+	if len(w.found.gitRuns) >= maxGit {
 		w.found.strange("git runs in too many places", name)
 		return
 	}
-	w.found.git = append(w.found.git, run)
+	w.found.gitRuns = append(w.found.gitRuns, run)
 }
 
 // gitReads reports whether a use of git is a reader's, as far as its words tell.
@@ -283,8 +273,8 @@ func (w *walk) gitRemotes(u *program.Use) bool {
 	}
 	w.found.note(remotes)
 	for _, r := range u.Remotes {
-		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.found.quiet == 0 && !slices.Contains(w.found.remotes, found) {
-			w.found.remotes = append(w.found.remotes, found)
+		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.found.quiet == 0 && !slices.Contains(w.found.gitRemotes, found) {
+			w.found.gitRemotes = append(w.found.gitRemotes, found)
 		}
 	}
 	return true

@@ -37,12 +37,12 @@ func commandName(cmd syntax.Command) (string, []*syntax.Word) {
 // limit notes whether the command itself, or a later part of its pipeline, bounds how much it reads.
 func (w *walk) limit(cmd syntax.Command) {
 	name, words := commandName(cmd)
-	w.reading = endsNever
+	w.readEnd = endsNever
 	if w.ending != endsNever && streaming[name] {
-		w.reading = w.ending
+		w.readEnd = w.ending
 	}
 	if anyBegins(words, limits[name]) {
-		w.reading = endsBytes
+		w.readEnd = endsBytes
 	}
 }
 
@@ -59,7 +59,7 @@ func anyBegins(words []*syntax.Word, texts []string) bool {
 
 // readsEndless judges the reading of a path: a reader of an endless file must end by itself.
 func (w *walk) readsEndless(text string, at program.Word) {
-	if w.reading == endsBytes {
+	if w.readEnd == endsBytes {
 		return
 	}
 	dirs := w.scope.dirs
@@ -71,7 +71,7 @@ func (w *walk) readsEndless(text string, at program.Word) {
 		if dir != "/" {
 			full = path.Join(dir, text)
 		}
-		if lines, ok := endlessDevices[full]; ok && !(lines && w.reading == endsLines) {
+		if lines, ok := endlessDevices[full]; ok && !(lines && w.readEnd == endsLines) {
 			w.found.note(long)
 			w.found.strange(full+" never ends, and nothing here stops reading it", at)
 		}

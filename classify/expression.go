@@ -16,13 +16,7 @@ func (w *walk) arithmetic(x syntax.ArithmExpr) {
 	}
 }
 
-func (w *walk) arithmCmd(x *syntax.ArithmCmd) {
-	if x.Unsigned {
-		w.unknown("this construct is not one of bash")
-	}
-	w.arithmetic(x.X)
-}
-
+// letClause analyses let, whose words are expressions.
 func (w *walk) letClause(x *syntax.LetClause) {
 	for _, e := range x.Exprs {
 		if word, ok := e.(*syntax.Word); ok { // a quoted one may be any expression
@@ -137,9 +131,9 @@ func (w *walk) numericPart(part syntax.WordPart) bool {
 	if lit, ok := part.(*syntax.Lit); ok {
 		return literalInteger(lit.Value) || plainName(lit.Value) && w.variable(lit.Value).integer()
 	}
-	f := field{plain: true}
+	f := field{noGlobs: true}
 	w.partOf(&f, part, true)
-	return f.numeric || f.lines
+	return f.numeric || f.numberPerLine
 }
 
 // literalInteger reports whether text is a number as arithmetic writes it: 10, 0x1f, 2#101.
@@ -164,9 +158,7 @@ func isHex(s string) bool {
 	return s != ""
 }
 
-// testClause analyses [[ … ]].
-func (w *walk) testClause(x *syntax.TestClause) { w.test(x.X) }
-
+// test analyses the operands of [[ … ]].
 func (w *walk) test(x syntax.TestExpr) {
 	if x == nil {
 		return
@@ -219,8 +211,8 @@ func (w *walk) binaryTest(x *syntax.BinaryTest) {
 		w.test(x.X)
 		w.test(x.Y)
 	case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
-		w.compared(x.X)
-		w.compared(x.Y)
+		w.arithmeticOperand(x.X)
+		w.arithmeticOperand(x.Y)
 	case syntax.TsNewer, syntax.TsOlder, syntax.TsDevIno:
 		for _, side := range []syntax.TestExpr{x.X, x.Y} {
 			if word, ok := side.(*syntax.Word); ok {
@@ -230,7 +222,7 @@ func (w *walk) binaryTest(x *syntax.BinaryTest) {
 	case syntax.TsMatch, syntax.TsMatchShort, syntax.TsNoMatch, syntax.TsReMatch, syntax.TsBefore, syntax.TsAfter:
 		w.test(x.X)
 		if word, ok := x.Y.(*syntax.Word); ok && x.Op != syntax.TsBefore && x.Op != syntax.TsAfter {
-			w.matched(word)
+			w.conditionPattern(word)
 			return
 		}
 		w.test(x.Y)
@@ -239,17 +231,17 @@ func (w *walk) binaryTest(x *syntax.BinaryTest) {
 	}
 }
 
-// compared looks at a side of -eq and its like, which [[ evaluates as arithmetic.
-func (w *walk) compared(x syntax.TestExpr) {
+// arithmeticOperand looks at a side of -eq and its like, which [[ evaluates as arithmetic.
+func (w *walk) arithmeticOperand(x syntax.TestExpr) {
 	word, ok := x.(*syntax.Word)
 	if !ok || !w.numericWord(word) && !isInteger(word.Lit()) {
 		w.unknown("a word that is no number may run code beside -eq")
 	}
 }
 
-// matched looks at a pattern of [[, where extended globs are always on.
-func (w *walk) matched(word *syntax.Word) {
-	f := field{plain: true}
+// conditionPattern looks at a pattern of [[, where extended globs are always on.
+func (w *walk) conditionPattern(word *syntax.Word) {
+	f := field{noGlobs: true}
 	for i, part := range word.Parts {
 		switch x := part.(type) {
 		case *syntax.ExtGlob:

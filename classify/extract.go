@@ -23,41 +23,41 @@ type extractor struct {
 	ctx    Context
 	memory *memory // of the walk
 
-	mentions [][]string // argv; agenttool.Unread marks unknown text
-	settings []string   // as agenttool.Facts.Settings
-	found    []agenttool.Reason
-	codes    []code
-	over     bool // a limit stopped it: there may be more of all of these
-	skimmed  bool // not all words of a command were searched for destructive commands
-	hidden   bool // there is text for a shell that is not known, or cannot be parsed
+	mentions     [][]string // argv; agenttool.Unread marks unknown text
+	settings     []string   // as agenttool.Facts.Settings
+	destructive  []agenttool.Reason
+	codes        []code
+	incomplete   bool // a limit stopped it: there may be more of all of these
+	wordsSkipped bool // not all words of a command were searched for destructive commands
+	textUnread   bool // there is text for a shell that is not known, or cannot be parsed
 
 	// The state of the shell, as far as the commands before this one tell it.
-	vars     variables
-	assigned []string        // variables, in the order of their assignments
-	runners  map[string]bool // functions that run their arguments
-	moved    bool            // the working directory changes
-	placed   bool            // a word was spelt with the start directory
-	again    bool            // later text may change the meaning of earlier text
+	vars          variables
+	assigned      []string        // variables, in the order of their assignments
+	runners       map[string]bool // functions that run their arguments
+	dirChanges    bool            // the working directory changes
+	startDirSpelt bool            // a word was spelt with the start directory
+	readAgain     bool            // later text may change the meaning of earlier text
 
 	// What is around the word that is spelt.
-	piped    *syntax.Stmt // the left side of the last pipe: its assignments hold in a process of its own
-	nodes    []int        // of each node around it: how many were assigned before, -1 if they hold behind it
-	few      [24]int      // memory for nodes
-	words    []string     // of the command that is looked at
-	single   uint64       // which of the first of them are one word each, although they are not known
-	within   int          // substitutions around the word
-	expanded int          // words that braces made
-	given    int          // bytes that variables gave
-	marked   bool         // the text has unknownMark for its unknown pieces
-	open     bool         // patterns, and variables that may hold something else, are Unread
-	unsure   bool         // a variable that may hold something else was spelt with its last value
-	inner    *place       // of a text inside the command line
+	pipeLeft          *syntax.Stmt // the left side of the last pipe: its assignments hold in a process of its own
+	assignedBefore    []int        // of each node around it: how many were assigned before, -1 if they hold behind it
+	nodeMemory        [24]int      // memory for nodes
+	words             []string     // of the command that is looked at
+	singleWords       uint64       // which of the first of them are one word each, although they are not known
+	substitutionDepth int          // substitutions around the word
+	braceWords        int          // words that braces made
+	variableBytes     int          // bytes that variables gave
+	hasMarks          bool         // the text has unknownMark for its unknown pieces
+	unreadIfUnsure    bool         // patterns, and variables that may hold something else, are Unread
+	unsure            bool         // a variable that may hold something else was spelt with its last value
+	textPlace         *place       // of a text inside the command line
 
 	// The work, which is bounded.
-	steps  int // words looked at
-	depth  int // commands in one another
-	nested int // programs that run one another, by their descriptions
-	texts  int // texts in one another
+	steps        int // words looked at
+	commandDepth int // commands in one another
+	programDepth int // programs that run one another, by their descriptions
+	textDepth    int // texts in one another
 }
 
 // code is text for a shell that the strict analysis takes for a program of its own: eval 'cat f', bash <<< 'cat f'.
@@ -98,8 +98,8 @@ func parsedTo(stmts []*syntax.Stmt, text string) int {
 }
 
 func (g *extractor) stmts(list []*syntax.Stmt) {
-	if g.nodes == nil {
-		g.nodes = g.few[:0]
+	if g.assignedBefore == nil {
+		g.assignedBefore = g.nodeMemory[:0]
 	}
 	for _, s := range list {
 		syntax.Walk(s, g.visit)
@@ -171,7 +171,7 @@ func (g *extractor) call(x *syntax.CallExpr) {
 	}
 	s := g.spellings(x.Args)
 	g.sets(s.argv)
-	g.words, g.single = s.argv, s.single
+	g.words, g.singleWords = s.argv, s.singleWords
 	g.argv(s.argv, x.Pos())
 	g.argv(s.split, x.Pos())
 	g.argv(s.open, x.Pos())
@@ -189,21 +189,23 @@ func (g *extractor) argv(argv []string, at syntax.Pos) {
 
 // behind records data that a command destroys, and gathers the commands that it runs.
 func (g *extractor) behind(argv []string, at syntax.Pos) {
-	if g.depth++; g.depth < maxDepth {
+	g.commandDepth++
+	if g.commandDepth < maxDepth {
 		if name := path.Base(argv[0]); argv[0] != "" {
 			g.destroys(name, argv, at)
 			g.runs(name, argv, at)
 		}
 	} else {
-		g.over = true
+		g.incomplete = true
 	}
-	g.depth--
+	g.commandDepth--
 }
 
 // destroys asks what is known of a program whether one command destroys, within limits.
 func (g *extractor) destroys(name string, argv []string, at syntax.Pos) {
-	if g.steps++; g.steps > maxLooks {
-		g.over = true
+	g.steps++
+	if g.steps > maxLooks {
+		g.incomplete = true
 		return
 	}
 	spec := program.Destroyer(name, argv[1:])
@@ -211,7 +213,7 @@ func (g *extractor) destroys(name string, argv []string, at syntax.Pos) {
 		return
 	}
 	if len(argv) > maxScanned {
-		g.skimmed, argv = true, argv[:maxScanned]
+		g.wordsSkipped, argv = true, argv[:maxScanned]
 	}
 	defer g.memory.parsing.Free(g.memory.parsing.Mark())
 	g.add(g.memory.parsing.Destroys(spec, g.asWords(name, argv)), at)
@@ -224,7 +226,7 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	wraps := carried.Command || g.runners[name] || strings.Contains(name, agenttool.Unread)
 	if by == "" && !wraps {
 		if carried.Option && slices.ContainsFunc(argv[1:], isOption) {
-			g.described(name, argv, at)
+			g.byDescription(name, argv, at)
 		}
 		return
 	}
@@ -234,17 +236,17 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	}
 	g.settingsAmong(argv, at)
 	from := commandPart(carried, argv)
-	if from < 0 || g.coded(name, argv, at) || g.described(name, argv, at) {
+	if from < 0 || g.codeWords(name, argv, at) || g.byDescription(name, argv, at) {
 		return
 	}
 	g.takes(by, name, argv, at)
-	g.wrapped(argv[from:], at)
+	g.behindWrapper(argv[from:], at)
 }
 
 func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 
-// coded gathers from the builtins whose words are code as a whole, and reports whether it is one of them.
-func (g *extractor) coded(name string, argv []string, at syntax.Pos) bool {
+// codeWords gathers from the builtins whose words are code as a whole, and reports whether it is one of them.
+func (g *extractor) codeWords(name string, argv []string, at syntax.Pos) bool {
 	words := argv[1:]
 	if len(words) > 0 && words[0] == "--" {
 		words = words[1:]
@@ -270,7 +272,7 @@ func (g *extractor) declare(x *syntax.DeclClause) {
 		case a.Name == nil:
 			word = g.value(a)
 			if strings.HasPrefix(word, "-") && strings.Contains(word, "n") {
-				g.vars.loose, g.again = true, true // it gives a variable a second name
+				g.vars.unsure, g.readAgain = true, true // it gives a variable a second name
 			}
 		case a.Naked && a.Index == nil:
 			word = a.Name.Value
@@ -353,8 +355,8 @@ func (g *extractor) setting(name, value string) {
 // runsText looks at text that a command at some place surely runs, and keeps it for the paths in it.
 func (g *extractor) runsText(text string, at syntax.Pos) {
 	if c := (code{text, place{int(at.Line()), int(at.Col())}}); len(g.codes) < maxCodes {
-		if g.inner != nil {
-			c.at = *g.inner
+		if g.textPlace != nil {
+			c.at = *g.textPlace
 		}
 		g.codes = append(g.codes, c)
 	}
@@ -367,31 +369,31 @@ func (g *extractor) text(text string, at syntax.Pos, surely bool) {
 		return
 	}
 	if marked := strings.ReplaceAll(text, agenttool.Unread, unknownMark); marked != text {
-		defer func(was bool) { g.marked = was }(g.marked)
-		text, g.marked = marked, true
+		defer func(was bool) { g.hasMarks = was }(g.hasMarks)
+		text, g.hasMarks = marked, true
 		if surely {
 			g.mention([]string{agenttool.Unread}) // it may hold any command
 		}
 	}
-	if _, ok := unfit(text); !ok || g.texts >= maxTexts || g.steps > maxLooks {
-		g.over = true
+	if _, ok := unfit(text); !ok || g.textDepth >= maxTexts || g.steps > maxLooks {
+		g.incomplete = true
 		g.split(g.unmarked(text))
 		return
 	}
 	g.steps += 1 + len(text)/8
-	inner := g.inner
+	inner := g.textPlace
 	if inner == nil {
-		g.inner = &place{int(at.Line()), int(at.Col())}
+		g.textPlace = &place{int(at.Line()), int(at.Col())}
 	}
-	g.texts++
+	g.textDepth++
 	tree, before := understood(text), len(g.assigned)
-	g.hidden = g.hidden || surely && tree.failed
+	g.textUnread = g.textUnread || surely && tree.failed
 	g.extract(text, tree)
 	for _, name := range g.assigned[before:] {
-		g.tear(name) // it may run in another process, or not at all
+		g.mayHoldOther(name) // it may run in another process, or not at all
 	}
-	g.texts--
-	g.inner = inner
+	g.textDepth--
+	g.textPlace = inner
 }
 
 // assign notes the value that an assignment sets.
@@ -411,8 +413,8 @@ func (g *extractor) assign(x *syntax.Assign) {
 		g.text(strings.TrimLeft(text, "!| "), x.Pos(), false)
 	}
 	if name == "IFS" {
-		g.vars.loose = true // how words are split is not known any more
-		g.again = g.again || g.vars.hasText()
+		g.vars.unsure = true // how words are split is not known any more
+		g.readAgain = g.readAgain || g.vars.hasText()
 	}
 	g.evaluated(text, x.Pos())
 	v := value{kind: static, text: text, others: torn}
@@ -422,11 +424,11 @@ func (g *extractor) assign(x *syntax.Assign) {
 	}
 	switch {
 	case x.Index != nil, x.Array != nil, len(v.text) > maxValue, strings.Contains(v.text, agenttool.Unread), len(g.vars.values) >= maxVars && !known:
-		g.lose(name)
+		g.loseValue(name)
 		return
 	case old.kind == static && old.text != v.text:
 		v.others = true
-		g.again = true
+		g.readAgain = true
 	}
 	v.others = v.others || old.others
 	g.vars.keep(name, v)
@@ -435,7 +437,7 @@ func (g *extractor) assign(x *syntax.Assign) {
 func (g *extractor) mention(argv []string) {
 	switch {
 	case len(g.mentions) >= maxMentions:
-		g.over = true
+		g.incomplete = true
 		return
 	case g.mentions == nil:
 		g.mentions = make([][]string, 0, 8)
@@ -449,10 +451,10 @@ func (g *extractor) add(what string, at syntax.Pos) {
 		return
 	}
 	r := agenttool.Reason{Fact: "destructive", Text: cut.Short(what, maxReason), Line: int(at.Line()), Column: int(at.Col())}
-	if g.inner != nil {
-		r.Line, r.Column = g.inner.line, g.inner.column
+	if g.textPlace != nil {
+		r.Line, r.Column = g.textPlace.line, g.textPlace.column
 	}
-	if len(g.found) < maxDestroyed {
-		g.found = addReason(g.found, r)
+	if len(g.destructive) < maxDestroyed {
+		g.destructive = addReason(g.destructive, r)
 	}
 }

@@ -17,7 +17,7 @@ func (g *extractor) redirects(s *syntax.Stmt) {
 		if r.Word == nil {
 			continue
 		}
-		g.over = g.over || r.Op == syntax.DplOut && !plainTarget(r.Word)
+		g.incomplete = g.incomplete || r.Op == syntax.DplOut && !plainTarget(r.Word)
 		switch r.Op {
 		case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
 			if isDisk(g.spelling(r.Word.Parts)) {
@@ -77,14 +77,15 @@ func (g *extractor) pipe(x *syntax.BinaryCmd) {
 	if x.Op != syntax.Pipe && x.Op != syntax.PipeAll {
 		return
 	}
-	g.piped = x.X
+	g.pipeLeft = x.X
 	by := g.takerIn(x.Y.Cmd)
 	if by == program.ShellText && g.readsCommands(x.Y.Cmd) && !passesKnown(x.X) {
 		g.mention([]string{agenttool.Unread})
 	}
 	for stage := x.X; by != "" && stage != nil; {
-		if g.steps++; g.steps > maxLooks {
-			g.over = true
+		g.steps++
+		if g.steps > maxLooks {
+			g.incomplete = true
 			return
 		}
 		next, ok := stage.Cmd.(*syntax.BinaryCmd)

@@ -22,7 +22,8 @@ func (g *extractor) takes(by program.Language, name string, argv []string, at sy
 		}
 	case program.SubscriptText:
 		for i, word := range argv[1:] {
-			if g.evaluated(word, at); argv[i] == "-C" { // of mapfile
+			g.evaluated(word, at)
+			if argv[i] == "-C" { // of mapfile
 				g.text(word, at, true)
 			}
 		}
@@ -152,7 +153,7 @@ func (g *extractor) git(argv []string, at syntax.Pos) {
 	case "submodule":
 		g.text(strings.Join(behindWord(words, "foreach"), " "), at, true)
 	case "rebase", "difftool", "filter-branch", "for-each-repo":
-		g.wrapped(argv[len(argv)-len(rest)-1:], at)
+		g.behindWrapper(argv[len(argv)-len(rest)-1:], at)
 	}
 }
 
@@ -181,7 +182,7 @@ func (g *extractor) gitSetting(name, value string, at syntax.Pos) {
 func (g *extractor) filter(name string, argv []string, at syntax.Pos) {
 	spec := program.Lookup(name)
 	if spec == nil || len(argv) > maxScanned {
-		g.over = true
+		g.incomplete = true
 		return
 	}
 	defer g.memory.parsing.Free(g.memory.parsing.Mark())
@@ -219,7 +220,7 @@ var runningCalls = []string{
 // code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
 func (g *extractor) code(text string, at syntax.Pos) {
 	if bare := withoutQuotes(text); bare != text && strings.Contains(bare, "$(") {
-		g.hidden = true
+		g.textUnread = true
 		g.text(bare, at, false)
 	}
 	if strings.Contains(text, "$(") || strings.Contains(text, "`") {
@@ -262,7 +263,7 @@ func (g *extractor) unquoted(n syntax.Node) {
 func (g *extractor) unquotes(parts []syntax.WordPart) {
 	for _, part := range parts {
 		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
-			g.hidden = true
+			g.textUnread = true
 			g.raw(x)
 		}
 	}
@@ -308,7 +309,7 @@ func (g *extractor) param(x *syntax.ParamExp) {
 		g.unquoted(x)
 	}
 	if x.Exp != nil && x.Param != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
-		g.loseKnown(x.Param.Value)
+		g.loseIfKnown(x.Param.Value)
 	}
 	again := x.Exp != nil && x.Exp.Op == syntax.OtherParamOps && x.Exp.Word.Lit() == "P"
 	if x.Excl && x.Names == 0 && !allOf(x.Index) && x.Param != nil {
@@ -340,7 +341,7 @@ func (g *extractor) split(text string) {
 		s.next()
 	}
 	s.endCommand()
-	g.over = g.over || s.at < len(text)
+	g.incomplete = g.incomplete || s.at < len(text)
 }
 
 // next takes one byte, and those that belong to it.

@@ -19,7 +19,7 @@ type spellings struct {
 	split []string // the words after tilde expansion and word splitting; nil if the same as argv
 	open  []string // with Unread for patterns of names, and for variables that may hold something else; nil if there are none
 
-	single uint64 // of the first words of argv those that are one word each, although they are not known
+	singleWords uint64 // of the first words of argv those that are one word each, although they are not known
 }
 
 func (s *spellings) add(word string) {
@@ -64,7 +64,7 @@ func (s *spellings) reopen(open string) {
 func (g *extractor) spellings(words []*syntax.Word) spellings {
 	s := spellings{argv: make([]string, 0, len(words))}
 	for _, word := range words {
-		if text, ok := plainWord(word); ok && !g.marked {
+		if text, ok := plainWord(word); ok && !g.hasMarks {
 			s.add(text)
 			continue
 		}
@@ -84,14 +84,14 @@ func (g *extractor) braced(s *spellings, word *syntax.Word) bool {
 		return false
 	}
 	var each []*syntax.Word
-	ok := found && g.expanded < maxExpanded && !namesGrow(split.Parts)
+	ok := found && g.braceWords < maxExpanded && !namesGrow(split.Parts)
 	if ok {
 		each, ok = expandBraces(split.Parts)
-		g.expanded += len(each)
+		g.braceWords += len(each)
 		ok = ok && !slices.ContainsFunc(each, func(one *syntax.Word) bool { return mayBrace(one.Parts) })
 	}
 	if !ok {
-		g.over = true
+		g.incomplete = true
 		s.add(agenttool.Unread)
 	}
 	for _, one := range each {
@@ -140,7 +140,7 @@ func (g *extractor) word(s *spellings, word *syntax.Word) {
 		return
 	}
 	if !bare && strings.Contains(text, agenttool.Unread) && makesOne(word) {
-		s.single |= 1 << len(s.argv)
+		s.singleWords |= 1 << len(s.argv)
 	}
 	if unsure {
 		if open := g.opened(word); open != text {
@@ -158,8 +158,8 @@ func splitFields(text string) []string {
 
 // opened returns the text of a word with Unread for every piece that may expand to something else.
 func (g *extractor) opened(word *syntax.Word) string {
-	g.open = true
-	defer func() { g.open = false }()
+	g.unreadIfUnsure = true
+	defer func() { g.unreadIfUnsure = false }()
 	return g.spelling(word.Parts)
 }
 
@@ -225,7 +225,7 @@ func (g *extractor) spelling(parts []syntax.WordPart) string {
 	if len(parts) == 1 {
 		switch x := parts[0].(type) {
 		case *syntax.Lit:
-			if !g.open && strings.IndexByte(x.Value, '\\') < 0 {
+			if !g.unreadIfUnsure && strings.IndexByte(x.Value, '\\') < 0 {
 				return g.unmarked(x.Value)
 			}
 		case *syntax.SglQuoted:
@@ -260,7 +260,7 @@ func (g *extractor) spelling(parts []syntax.WordPart) string {
 			g.expansion(&b, part)
 		}
 	}
-	if b.Len() > maxValue && g.within > 0 {
+	if b.Len() > maxValue && g.substitutionDepth > 0 {
 		return agenttool.Unread
 	}
 	return g.unmarked(b.String())
@@ -269,9 +269,9 @@ func (g *extractor) spelling(parts []syntax.WordPart) string {
 // literal writes unquoted text.
 func (g *extractor) literal(b *strings.Builder, text string) {
 	if ends := strings.TrimRight(text, `\`); (len(text)-len(ends))%2 == 1 {
-		g.hidden = true // shells differ on a backslash at the end
+		g.textUnread = true // shells differ on a backslash at the end
 	}
-	for g.open {
+	for g.unreadIfUnsure {
 		at := strings.IndexAny(text, "*?[\\")
 		if at < 0 {
 			break
@@ -298,10 +298,11 @@ func (g *extractor) literal(b *strings.Builder, text string) {
 // expansion writes the expansion of a part, Unread if it is too long.
 func (g *extractor) expansion(b *strings.Builder, part syntax.WordPart) {
 	text := g.expandsTo(part)
-	if g.open && strings.ContainsAny(text, "*?[") {
+	if g.unreadIfUnsure && strings.ContainsAny(text, "*?[") {
 		text = agenttool.Unread
 	}
-	if g.given += len(text); b.Len()+len(text) > maxValue || g.given > maxRecorded {
+	g.variableBytes += len(text)
+	if b.Len()+len(text) > maxValue || g.variableBytes > maxRecorded {
 		text = agenttool.Unread
 	}
 	b.WriteString(text)
@@ -315,8 +316,8 @@ func (g *extractor) expandsTo(part syntax.WordPart) string {
 			break
 		}
 		text, ok := g.variable(x.Param.Value)
-		others := g.vars.loose || g.vars.values[x.Param.Value].others
-		if ok && !(others && g.open) {
+		others := g.vars.unsure || g.vars.values[x.Param.Value].others
+		if ok && !(others && g.unreadIfUnsure) {
 			g.unsure = g.unsure || others
 			return text
 		}
@@ -346,7 +347,7 @@ func unescape(b *strings.Builder, text, only string) {
 
 // unmarked returns a text with Unread for the mark.
 func (g *extractor) unmarked(text string) string {
-	if !g.marked {
+	if !g.hasMarks {
 		return text
 	}
 	return strings.ReplaceAll(text, unknownMark, agenttool.Unread)
@@ -354,18 +355,18 @@ func (g *extractor) unmarked(text string) string {
 
 // echoes returns the approximate output of echo or printf in a substitution; it sets g.unsure if the output may differ.
 func (g *extractor) echoes(x *syntax.CmdSubst) (text string, ok bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || g.within >= maxSpelt {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || g.substitutionDepth >= maxSpelt {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
 	if !ok || !prints(call) {
 		return "", false
 	}
-	g.within++
-	defer func() { g.within-- }()
+	g.substitutionDepth++
+	defer func() { g.substitutionDepth-- }()
 	argv := g.literals(call.Args)
 	if !asSpelt(call.Args, argv) {
-		if g.open {
+		if g.unreadIfUnsure {
 			return "", false
 		}
 		g.unsure = true
@@ -400,11 +401,11 @@ const unknownMark = "\U0010FFFF"
 // variable returns the last literal value of a variable.
 func (g *extractor) variable(name string) (text string, ok bool) {
 	dir := ""
-	if !g.moved {
+	if !g.dirChanges {
 		dir = g.ctx.Dir
 	}
-	if _, set := g.vars.values[name]; name == "PWD" && !set && !g.moved {
-		g.placed = true
+	if _, set := g.vars.values[name]; name == "PWD" && !set && !g.dirChanges {
+		g.startDirSpelt = true
 	}
 	v := g.vars.lookup(name, g.ctx.Home, dir)
 	return v.text, v.kind == static
@@ -451,16 +452,16 @@ func (g *extractor) computes(n syntax.Node) {
 	}
 	switch x := word.Parts[0].(type) {
 	case *syntax.Lit:
-		g.loseKnown(x.Value)
+		g.loseIfKnown(x.Value)
 	case *syntax.ParamExp:
-		g.loseKnown(x.Param.Value)
+		g.loseIfKnown(x.Param.Value)
 	}
 }
 
-// loseKnown is lose for a variable that may be none.
-func (g *extractor) loseKnown(name string) {
+// loseIfKnown is lose for a variable that may be none.
+func (g *extractor) loseIfKnown(name string) {
 	if g.vars.values[name].kind == static {
-		g.lose(name)
+		g.loseValue(name)
 	}
 }
 
@@ -473,7 +474,7 @@ func (g *extractor) enter(n syntax.Node) {
 			before = -1
 		}
 	case *syntax.Stmt:
-		if !x.Background && x != g.piped {
+		if !x.Background && x != g.pipeLeft {
 			before = -1
 		}
 	case *syntax.Subshell, *syntax.CmdSubst, *syntax.ProcSubst, *syntax.BinaryCmd, *syntax.CoprocClause, *syntax.IfClause,
@@ -481,38 +482,38 @@ func (g *extractor) enter(n syntax.Node) {
 	default:
 		before = -1
 	}
-	g.nodes = append(g.nodes, before)
+	g.assignedBefore = append(g.assignedBefore, before)
 }
 
 // leave tears the variables that were assigned in a node, if it may not have run, or only in a process of its own.
 func (g *extractor) leave() {
-	last := len(g.nodes) - 1
-	before := g.nodes[last]
-	g.nodes = g.nodes[:last]
+	last := len(g.assignedBefore) - 1
+	before := g.assignedBefore[last]
+	g.assignedBefore = g.assignedBefore[:last]
 	if before < 0 || before >= len(g.assigned) {
 		return
 	}
 	for _, name := range g.assigned[before:] {
-		g.tear(name)
+		g.mayHoldOther(name)
 	}
 }
 
-// tear takes note that a variable is not always what it was last given.
-func (g *extractor) tear(name string) {
+// mayHoldOther takes note that a variable is not always what it was last given.
+func (g *extractor) mayHoldOther(name string) {
 	v := g.vars.values[name]
 	v.others = true
 	g.vars.keep(name, v)
 }
 
-// lose takes note that a variable is given what is not known.
-func (g *extractor) lose(name string) {
-	g.again = g.again || g.vars.values[name].kind == static
+// loseValue takes note that a variable is given what is not known.
+func (g *extractor) loseValue(name string) {
+	g.readAgain = g.readAgain || g.vars.values[name].kind == static
 	g.vars.keep(name, value{others: true})
 }
 
 func (g *extractor) loop(x *syntax.ForClause) {
 	if iter, ok := x.Loop.(*syntax.WordIter); ok {
-		g.lose(iter.Name.Value)
+		g.loseValue(iter.Name.Value)
 	}
 }
 
@@ -524,10 +525,10 @@ func (g *extractor) sets(argv []string) {
 			g.mention([]string{argv[at+1], agenttool.Unread})
 		}
 	case "cd", "pushd", "popd":
-		g.moved, g.again = true, g.again || g.placed && !g.moved
+		g.dirChanges, g.readAgain = true, g.readAgain || g.startDirSpelt && !g.dirChanges
 	case "read", "mapfile", "readarray", "getopts", "printf", "unset", "wait":
 		for _, word := range argv[1:] {
-			g.loseKnown(word)
+			g.loseIfKnown(word)
 		}
 	}
 }
@@ -549,7 +550,7 @@ func (g *extractor) function(x *syntax.FuncDecl) {
 			if g.runners == nil {
 				g.runners = map[string]bool{}
 			}
-			g.runners[x.Name.Value], g.again = true, true
+			g.runners[x.Name.Value], g.readAgain = true, true
 		}
 		return !runs
 	})

@@ -38,13 +38,13 @@ func (g *extractor) followed(argv []string, at syntax.Pos) {
 	g.argv(append(argv[:len(argv):len(argv)], agenttool.Unread), at)
 }
 
-// described gathers what a program runs by its description, and reports whether that is all that it runs of its words.
-func (g *extractor) described(name string, argv []string, at syntax.Pos) bool {
+// byDescription gathers what a program runs by its description, and reports whether that is all that it runs of its words.
+func (g *extractor) byDescription(name string, argv []string, at syntax.Pos) bool {
 	spec := program.Lookup(name)
 	if b := builtins()[name]; b != nil {
 		spec = &b.spec
 	}
-	if spec == nil || g.nested >= maxNested {
+	if spec == nil || g.programDepth >= maxNested {
 		return false
 	}
 	if name == "command" && len(argv) > 1 && strings.HasPrefix(argv[1], "-") && strings.ContainsAny(argv[1], "vV") {
@@ -53,11 +53,11 @@ func (g *extractor) described(name string, argv []string, at syntax.Pos) bool {
 	g.steps += 1 + len(argv)/64
 	defer g.memory.parsing.Free(g.memory.parsing.Mark())
 	_, use := g.memory.parsing.Parse(spec, g.asWords(name, argv))
-	g.nested++
+	g.programDepth++
 	for _, c := range use.Runs {
 		g.run(c, argv, at)
 	}
-	g.nested--
+	g.programDepth--
 	return use.Understood && (len(use.Runs) > 0 || !slices.Contains(use.Effects, program.RunsCode))
 }
 
@@ -76,7 +76,7 @@ func (g *extractor) asWords(name string, argv []string) []program.Word {
 func (g *extractor) one(word *string) bool {
 	for i := range min(len(g.words), 64) {
 		if &g.words[i] == word {
-			return g.single>>i&1 == 1
+			return g.singleWords>>i&1 == 1
 		}
 	}
 	return false
@@ -88,7 +88,7 @@ func (g *extractor) run(c program.Command, argv []string, at syntax.Pos) {
 		text := shellOf(c, argv)
 		g.text(text, at, true)
 		if from := c.Shell.Line - 1; from > 0 && takesArguments(text) {
-			g.wrapped(argv[from:], at)
+			g.behindWrapper(argv[from:], at)
 		}
 		return
 	}
@@ -161,8 +161,8 @@ func replaces(argv []string) func(program.Word) bool {
 	}
 }
 
-// wrapped gathers the words after the first; a command begins at one of them.
-func (g *extractor) wrapped(argv []string, at syntax.Pos) {
+// behindWrapper gathers the words after the first; a command begins at one of them.
+func (g *extractor) behindWrapper(argv []string, at syntax.Pos) {
 	for i := 1; i < len(argv) && g.steps <= maxLooks && len(g.mentions) < maxMentions; i++ {
 		if text := unglued(argv[i]); strings.ContainsAny(text, " \n;|&") {
 			g.text(text, at, false)
@@ -181,7 +181,7 @@ func (g *extractor) wrapped(argv []string, at syntax.Pos) {
 			g.behind(rest, at)
 		}
 	}
-	g.over = g.over || len(g.mentions) >= maxMentions
+	g.incomplete = g.incomplete || len(g.mentions) >= maxMentions
 }
 
 // suffix returns the words from one on as a command, nil if that is an option alone.

@@ -10,11 +10,11 @@ import (
 
 // field is one word while it is put together.
 type field struct {
-	text     []byte // known beginning of the word; all of it while open is false
-	open     bool   // something that is not known was seen
-	many     bool   // it may become no word or several
-	unquoted bool   // it is a variable with the name of a file, without quotes
-	plain    bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
+	text         []byte // known beginning of the word; all of it while open is false
+	hasUnknown   bool   // something that is not known was seen
+	many         bool   // it may become no word or several
+	bareVariable bool   // it is a variable with the name of a file, without quotes
+	noGlobs      bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
 	globbing
 	lonePart
 	tokenStart
@@ -22,29 +22,29 @@ type field struct {
 }
 
 func (f *field) word(at syntax.Pos) program.Word {
-	word := program.Word{Text: string(f.text), Static: !f.open, Line: int(at.Line()), Column: int(at.Col())}
-	if !f.open {
+	word := program.Word{Text: string(f.text), Static: !f.hasUnknown, Line: int(at.Line()), Column: int(at.Col())}
+	if !f.hasUnknown {
 		return word
 	}
 	word.Glob, word.Many, word.Local, word.Token = f.glob, f.many, f.local, f.revision()
-	word.Number, word.Lines = f.numeric && f.parts == 1, f.lines && f.parts == 1
+	word.Number, word.Lines = f.numeric && f.parts == 1, f.numberPerLine && f.parts == 1
 	return word.Shaped(program.Shape{Pattern: f.matches(), Sample: f.sampled()})
 }
 
 // matches returns the pattern of the names that the word becomes, "" if it is not known.
 func (f *field) matches() string {
 	switch {
-	case f.open && f.glob && !f.vague:
+	case f.hasUnknown && f.glob && !f.patternInexact:
 		return string(f.pattern)
-	case f.open && f.parts == 1:
-		return f.matched
+	case f.hasUnknown && f.parts == 1:
+		return f.variablePattern
 	}
 	return ""
 }
 
 // sampled returns the text with numbers for its unknown pieces, "" if those may be more than numbers.
 func (f *field) sampled() string {
-	if !f.open || f.odd {
+	if !f.hasUnknown || f.notNumeric {
 		return ""
 	}
 	return string(f.sample)
@@ -53,15 +53,15 @@ func (f *field) sampled() string {
 // add appends text that is known.
 func (f *field) add(text string) {
 	switch {
-	case !f.open:
+	case !f.hasUnknown:
 		f.text = append(f.text, text...)
 		return
 	case f.glob:
 		f.pattern = append(f.pattern, program.QuotePattern(text)...)
 	case f.token:
-		f.after = append(f.after, text...)
+		f.afterToken = append(f.afterToken, text...)
 	}
-	if !f.odd {
+	if !f.notNumeric {
 		f.sample = append(f.sample, text...)
 	}
 }
@@ -69,47 +69,48 @@ func (f *field) add(text string) {
 // revision reports whether the word is a token, and perhaps more that is part of the name of a revision. If the token is missing, the
 // rest is no option either.
 func (f *field) revision() bool {
-	rest := string(f.after)
+	rest := string(f.afterToken)
 	before, _, _ := strings.Cut(rest, ":")
-	return f.open && f.token && !strings.HasPrefix(rest, "-") && !strings.Contains(before, "/")
+	return f.hasUnknown && f.token && !strings.HasPrefix(rest, "-") && !strings.Contains(before, "/")
 }
 
 // number appends a decimal integer; several in lines of their own, or none, if it is not sure.
 func (f *field) number(sure, many bool) {
-	if !f.open {
+	if !f.hasUnknown {
 		f.sample = append(f.sample, f.text...)
 	}
-	if f.sample = append(f.sample, '0'); !sure {
+	f.sample = append(f.sample, '0')
+	if !sure {
 		f.sample = append(f.sample[:len(f.sample)-1], '\n', '0')
 	}
-	odd := f.odd
+	odd := f.notNumeric
 	f.unknown(many)
-	f.odd = odd
+	f.notNumeric = odd
 }
 
 // unknown appends a part with unknown text; many if it may become no word or several.
 func (f *field) unknown(many bool) {
-	if !f.open {
-		f.open, f.glob = true, false
+	if !f.hasUnknown {
+		f.hasUnknown, f.glob = true, false
 	}
-	f.glob, f.odd, f.token = false, true, false
+	f.glob, f.notNumeric, f.token = false, true, false
 	f.many = f.many || many
 }
 
 // special appends a glob character.
 func (f *field) special(c byte) {
-	if f.plain {
+	if f.noGlobs {
 		f.add(string(c))
 		return
 	}
-	f.odd, f.token = true, false
-	if !f.open {
-		f.open, f.glob = true, true
+	f.notNumeric, f.token = true, false
+	if !f.hasUnknown {
+		f.hasUnknown, f.glob = true, true
 		f.local = len(f.text) == 0 // no glob character matches a slash
 		f.pattern = []byte(program.QuotePattern(string(f.text)))
 	}
 	f.many = true
-	f.vague = f.vague || c == '['
+	f.patternInexact = f.patternInexact || c == '['
 	if n := len(f.pattern); n == 0 || f.pattern[n-1] != '*' || n > 1 && f.pattern[n-2] == '\\' {
 		f.pattern = append(f.pattern, '*')
 	}
@@ -214,12 +215,12 @@ func ansiCode(s string) (n, c int, ok bool) {
 
 // printed appends the output of a command, of the given shape. It may be empty.
 func (f *field) printed(of shape, quoted bool) {
-	f.numeric, f.blank, f.lines = of == oneNumber, of == oneNumber, of == numberLines
+	f.numeric, f.mayBeEmpty, f.numberPerLine = of == oneNumber, of == oneNumber, of == numberLines
 	switch of {
 	case oneNumber, numberLines:
 		f.number(false, !quoted)
 	case oneToken:
-		token := f.token || !f.open && len(f.text) == 0
+		token := f.token || !f.hasUnknown && len(f.text) == 0
 		f.unknown(!quoted)
 		f.token = token
 	default:

@@ -29,12 +29,12 @@ func (w *walk) prints(argv []program.Word, a *program.Args, u *program.Use) {
 		return
 	}
 	switch l := program.Lists(argv, a, u); {
-	case l.Passes && w.scope.input != nil && !w.scope.input.Null:
-		w.lists = w.scope.input
+	case l.Passes && w.scope.stdinNames != nil && !w.scope.stdinNames.Null:
+		w.printedNames = w.scope.stdinNames
 	case len(l.Names) > 0 && len(w.scope.dirs) == 1:
-		w.lists = &listing{l, w.scope.dirs[0]}
+		w.printedNames = &listing{l, w.scope.dirs[0]}
 	case namesCommits(argv) && u.Understood && len(u.Writes)+len(u.Runs) == 0 && len(w.scope.dirs) == 1:
-		w.lists = &listing{program.Listing{Names: []program.Word{{Token: true}}}, w.scope.dirs[0]}
+		w.printedNames = &listing{program.Listing{Names: []program.Word{{Token: true}}}, w.scope.dirs[0]}
 	}
 }
 
@@ -46,9 +46,9 @@ func namesCommits(argv []program.Word) bool {
 	return gitShape(program.Texts(argv[1:])) == oneToken
 }
 
-// fed adds known input names to the command that xargs runs.
-func (w *walk) fed(a *program.Args, u *program.Use) {
-	in := w.scope.input
+// feedXargs adds known input names to the command that xargs runs.
+func (w *walk) feedXargs(a *program.Args, u *program.Use) {
+	in := w.scope.stdinNames
 	if in == nil || !w.scope.at(in.dir) || in.Null != a.Has("--null") || len(u.Runs) != 1 {
 		return
 	}
@@ -59,7 +59,8 @@ func (w *walk) fed(a *program.Args, u *program.Use) {
 	for _, o := range a.Options {
 		switch o.Name {
 		case "-I", "--replace":
-			if placeholder = o.Value.Text; !o.Has {
+			placeholder = o.Value.Text
+			if !o.Has {
 				placeholder = "{}"
 			}
 		case "--null", "--no-run-if-empty", "--max-args", "-n", "--max-procs", "-P", "-r", "-0", "--verbose", "-t":
@@ -81,12 +82,12 @@ func (w *walk) fed(a *program.Args, u *program.Use) {
 		name = name.Shaped(program.Shape{Pattern: name.Shape().Pattern, Without: without, Flat: name.Shape().Flat})
 		runs = append(runs, program.Command{Argv: withName(inner, placeholder, name)})
 	}
-	w.indexed = w.indexed || in.Index
+	w.namesFromIndex = w.namesFromIndex || in.Index
 	u.Runs = runs
 }
 
-// fedByFd adds the names that fd finds to the command that it runs, if they are below the working directory.
-func (w *walk) fedByFd(argv []program.Word, u *program.Use) {
+// feedFromFd adds the names that fd finds to the command that it runs, if they are below the working directory.
+func (w *walk) feedFromFd(argv []program.Word, u *program.Use) {
 	if len(u.Reads) > 0 || !allStatic(argv) || len(u.Runs) != 1 || !u.Runs[0].More || len(u.Runs[0].Argv) == 0 {
 		return
 	}
@@ -124,11 +125,11 @@ func withName(words []program.Word, placeholder string, name program.Word) []pro
 
 // readLine returns the variable that the condition of a loop reads each line into, and its value, if the lines are names of files.
 func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
-	in, name := w.scope.input, lineName(cond)
+	in, name := w.scope.stdinNames, lineName(cond)
 	if in == nil || in.Null || len(in.Names) != 1 || !w.scope.at(in.dir) || name == "" {
 		return "", value{}
 	}
-	w.indexed = w.indexed || in.Index
+	w.namesFromIndex = w.namesFromIndex || in.Index
 	return name, nameValue(in.Names[0], in.dir, " \t\r"+lineBreakers)
 }
 
@@ -159,7 +160,8 @@ func nameValue(word program.Word, dir, without string) value {
 	}
 	v := value{kind: begins, text: word.Text, pattern: word.Shape().Pattern, dir: dir, named: true, without: without, flat: word.Shape().Flat}
 	if word.Text == "" {
-		if v.kind = local; !word.Local {
+		v.kind = local
+		if !word.Local {
 			return value{}
 		}
 	}
@@ -182,11 +184,11 @@ func (s *scope) paramValues(words []program.Word) []value {
 
 // listedWord describes the words that an unquoted substitution expands to, if it prints names of files.
 func (w *walk) listedWord() *program.Word {
-	l := w.lists
+	l := w.printedNames
 	if l == nil || l.Null || len(l.Names) != 1 || l.Names[0].Token || !w.scope.at(l.dir) {
 		return nil
 	}
-	w.indexed = w.indexed || l.Index
+	w.namesFromIndex = w.namesFromIndex || l.Index
 	word := l.Names[0].Shaped(program.Shape{Pattern: l.Names[0].Shape().Pattern, Without: shellBreakers, Flat: l.Names[0].Shape().Flat})
 	return &word
 }
@@ -206,7 +208,7 @@ func (w *walk) require(argv []program.Word) {
 // leavesLines notes a command in the body of a loop over lines that may read a part of them: the rest of a line may then be any
 // name.
 func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
-	if !w.scope.lines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
+	if !w.scope.stdinLines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
 		return
 	}
 	switch argv[0].Text {

@@ -169,7 +169,8 @@ func (w *walk) builtinMayRun(argv []program.Word) {
 	case "eval":
 		texts := make([]string, len(words))
 		for i, word := range words {
-			if texts[i] = word.Text; !word.Static {
+			texts[i] = word.Text
+			if !word.Static {
 				w.found.mayRun("eval runs text that is not known")
 				return
 			}
@@ -223,7 +224,7 @@ func exportsAll(word program.Word) bool {
 // textMayRun judges text that this shell runs later, or as a part of the line.
 func (w *walk) textMayRun(text string) {
 	tree := parseResult{failed: true}
-	if _, ok := unfit(text); ok && w.texts < maxInner {
+	if _, ok := unfit(text); ok && w.codeDepth < maxInner {
 		tree = parse(text)
 	}
 	if tree.failed {
@@ -232,7 +233,7 @@ func (w *walk) textMayRun(text string) {
 	}
 	inner := newWalk(w.ctx)
 	defer inner.free()
-	inner.texts = w.texts + 1
+	inner.codeDepth = w.codeDepth + 1
 	inner.strict(tree.stmts)
 	w.found.mayRun(inner.found.allMayRun())
 	w.found.mentions = append(w.found.mentions, inner.found.mentions...)

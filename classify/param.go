@@ -67,13 +67,13 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 		return
 	}
 	v := w.variable(name)
-	f.unquoted = !quoted && slices.Contains(w.eachName, name)
+	f.bareVariable = !quoted && slices.Contains(w.loopVariables, name)
 	if !quoted && v.kind == begins && strings.ContainsAny(v.text, globBytes+splitBytes) {
 		v = value{}
 	}
 	switch v.kind {
 	case static:
-		if quoted || f.plain || v.text != "" && !strings.ContainsAny(v.text, globBytes+splitBytes) {
+		if quoted || f.noGlobs || v.text != "" && !strings.ContainsAny(v.text, globBytes+splitBytes) {
 			f.add(v.text)
 			f.numeric = isInteger(v.text)
 			return
@@ -89,12 +89,12 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 	case tokenText:
 		f.printed(oneToken, quoted)
 	case begins:
-		f.matched, f.names = w.matching(f, v, quoted), w.ofNames(v, quoted)
+		f.variablePattern, f.variableNames = w.matching(f, v, quoted), w.ofNames(v, quoted)
 		f.add(v.text)
 		f.unknown(!quoted)
 	case local:
-		f.matched, f.names = w.matching(f, v, quoted), w.ofNames(v, quoted)
-		f.local = quoted && !f.open && len(f.text) == 0
+		f.variablePattern, f.variableNames = w.matching(f, v, quoted), w.ofNames(v, quoted)
+		f.local = quoted && !f.hasUnknown && len(f.text) == 0
 		f.unknown(!quoted)
 	default:
 		f.unknown(!quoted)
@@ -103,7 +103,7 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 
 // matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
 func (w *walk) matching(f *field, v value, quoted bool) string {
-	if !quoted && !w.staysWhole(v) || f.open || len(f.text) > 0 || !w.scope.at(v.dir) {
+	if !quoted && !w.staysWhole(v) || f.hasUnknown || len(f.text) > 0 || !w.scope.at(v.dir) {
 		return ""
 	}
 	return v.pattern

@@ -16,7 +16,7 @@ func (w *walk) read(word program.Word) { w.visit(contents, word) }
 func (w *walk) look(word program.Word) { w.visit(names, word) }
 
 func (w *walk) visit(how access, word program.Word) {
-	if w.found.quiet > 0 || w.remote > 0 {
+	if w.found.quiet > 0 || w.remoteDepth > 0 {
 		return
 	}
 	if !word.Static {
@@ -34,7 +34,7 @@ func (w *walk) visit(how access, word program.Word) {
 			w.special(globDir(word.Text), word)
 		}
 		if word.Glob || slash {
-			w.named(how, program.Lit(globDir(word.Text)))
+			w.addPath(how, program.Lit(globDir(word.Text)))
 		}
 		return
 	}
@@ -45,7 +45,7 @@ func (w *walk) visit(how access, word program.Word) {
 	if how == contents {
 		w.readsEndless(word.Text, word)
 	}
-	w.named(how, word)
+	w.addPath(how, word)
 }
 
 // special notes a path that is no ordinary file: a device, or the kernel's information about the machine.
@@ -93,7 +93,7 @@ func (w *walk) write(word program.Word, cuts bool, by func(what string) string) 
 	}
 	w.found.note(writes | mayDestroy.when(cuts))
 	if !word.Static {
-		w.found.note(incomplete.when(w.remote == 0))
+		w.found.note(incomplete.when(w.remoteDepth == 0))
 		w.found.factAt("read_only", "`"+w.spelled(word)+"` may name any file, and it is written: use a literal path", word)
 		return
 	}
@@ -103,21 +103,21 @@ func (w *walk) write(word program.Word, cuts bool, by func(what string) string) 
 	default:
 		w.found.factAt("read_only", "the redirection writes "+word.Text, word)
 	}
-	w.named(written, word)
+	w.addPath(written, word)
 }
 
-// list records that a directory is listed for a glob.
-func (w *walk) list(word program.Word) {
+// listDir records that a directory is listed for a glob.
+func (w *walk) listDir(word program.Word) {
 	dir := globDir(word.Text)
-	if w.found.quiet == 0 && w.remote == 0 {
+	if w.found.quiet == 0 && w.remoteDepth == 0 {
 		w.special(dir, program.Lit(dir))
 	}
-	w.named(names, program.Lit(dir))
+	w.addPath(names, program.Lit(dir))
 }
 
-// named appends a path as it is in each directory that may be the working directory.
-func (w *walk) named(how access, word program.Word) {
-	if w.found.quiet > 0 || w.remote > 0 {
+// addPath appends a path as it is in each directory that may be the working directory.
+func (w *walk) addPath(how access, word program.Word) {
+	if w.found.quiet > 0 || w.remoteDepth > 0 {
 		return
 	}
 	text := word.Text
@@ -175,7 +175,7 @@ func (w *walk) match(how access, word program.Word) tally {
 	if shape.Pattern == "" || !cutNowhere(word) || w.found.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return incomplete
 	}
-	g := agenttool.Glob{Pattern: shape.Pattern, By: w.found.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: w.indexed}
+	g := agenttool.Glob{Pattern: shape.Pattern, By: w.found.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: w.namesFromIndex}
 	if word.Name && word.Text == "" {
 		g.First = w.found.notFirst()
 	}

@@ -20,12 +20,12 @@ const (
 )
 
 // shapeOf returns the shape of the output of statements.
-func shapeOf(w *walk, list []*syntax.Stmt) shape {
+func (w *walk) shapeOf(list []*syntax.Stmt) shape {
 	if printsNumber(list) && w.scope.funcs["wc"] == nil {
 		return oneNumber
 	}
 	stages, ok := stagesOf(list)
-	if !ok || w.scope.void != "" || slices.ContainsFunc(stages, func(words []string) bool { return w.scope.funcs[words[0]] != nil }) {
+	if !ok || w.scope.namesChanged != "" || slices.ContainsFunc(stages, func(words []string) bool { return w.scope.funcs[words[0]] != nil }) {
 		return anyText
 	}
 	first, rest := stages[0], stages[1:]
@@ -41,7 +41,7 @@ func shapeOf(w *walk, list []*syntax.Stmt) shape {
 		return dateShape(first[1:])
 	case "git":
 		if len(first) > 1 && first[1] == "describe" {
-			return tagShape(w, first[2:])
+			return w.tagShape(first[2:])
 		}
 		return gitShape(first[1:])
 	}
@@ -90,7 +90,8 @@ func wordsOf(stmt *syntax.Stmt) ([]string, bool) {
 	}
 	words := make([]string, len(call.Args))
 	for i, arg := range call.Args {
-		if words[i], ok = writtenText(arg); !ok {
+		words[i], ok = writtenText(arg)
+		if !ok {
 			return nil, false
 		}
 	}
@@ -165,7 +166,8 @@ func numbersLines(grep []string) bool {
 		case strings.HasPrefix(word, "-"):
 			return false
 		default:
-			if operands++; operands == 2 && (strings.Trim(word, plainBytes) != "" || word == "") {
+			operands++
+			if operands == 2 && (strings.Trim(word, plainBytes) != "" || word == "") {
 				return false
 			}
 		}
@@ -203,7 +205,7 @@ func dateShape(args []string) shape {
 }
 
 // tagShape recognises git describe, which prints the name of a tag and perhaps how far behind it the commit is.
-func tagShape(w *walk, args []string) shape {
+func (w *walk) tagShape(args []string) shape {
 	if w.disk == nil || !w.disk.PlainTags || w.scope.moved() {
 		return anyText
 	}
@@ -284,7 +286,8 @@ func logShape(args []string) shape {
 		case arg == "--":
 			i = len(args)
 		case formats:
-			if named = commitNames[format]; !named {
+			named = commitNames[format]
+			if !named {
 				return anyText
 			}
 		case arg == "-n" && i+1 < len(args) && program.Digits(args[i+1]):
@@ -302,14 +305,15 @@ func logShape(args []string) shape {
 
 // printedText returns the expansion of a substitution, if its text or the caller's Disk determines it. The substitution was
 // analysed before.
-func printedText(w *walk, last []program.Word, x *syntax.CmdSubst) (string, bool) {
-	if text, ok := hereDocument(w, x); ok {
+func (w *walk) printedText(x *syntax.CmdSubst) (string, bool) {
+	if text, ok := w.catDocument(x); ok {
 		return text, true
 	}
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || w.scope.void != "" || w.scope.doubt != "" {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || w.scope.namesChanged != "" || w.scope.doubt != "" {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
+	last := w.lastCommand
 	if !ok || len(call.Args) == 0 || len(call.Assigns) > 0 || len(last) == 0 || !allStatic(last) || w.scope.funcs[last[0].Text] != nil {
 		return "", false
 	}
@@ -318,20 +322,21 @@ func printedText(w *walk, last []program.Word, x *syntax.CmdSubst) (string, bool
 	case argv[0].Text == "pwd" && len(argv) == 1 && len(w.scope.dirs) == 1:
 		text, ok = w.scope.dirs[0], true
 	case argv[0].Text == "basename" && (len(argv) == 2 || len(argv) == 3) && !strings.HasPrefix(argv[1].Text, "-"):
-		if text, ok = baseName(argv[1].Text), true; len(argv) == 3 && text != argv[2].Text {
+		text, ok = baseName(argv[1].Text), true
+		if len(argv) == 3 && text != argv[2].Text {
 			text = strings.TrimSuffix(text, argv[2].Text)
 		}
 	case argv[0].Text == "dirname" && len(argv) == 2 && !strings.HasPrefix(argv[1].Text, "-"):
 		text, ok = dirName(argv[1].Text), true
-	case w.disk != nil && !w.scope.moved() && !w.scope.given:
+	case w.disk != nil && !w.scope.moved() && !w.scope.exportsVariable:
 		text, ok = w.disk.Prints[strings.Join(program.Texts(argv), " ")]
 	}
 	return text, ok && !strings.Contains(text, "\n")
 }
 
-// hereDocument returns the text of $(cat <<'END' …), in which nothing is expanded.
-func hereDocument(w *walk, x *syntax.CmdSubst) (string, bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 || w.scope.void != "" || w.scope.doubt != "" || w.scope.funcs["cat"] != nil {
+// catDocument returns the text of $(cat <<'END' …), in which nothing is expanded.
+func (w *walk) catDocument(x *syntax.CmdSubst) (string, bool) {
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 || w.scope.namesChanged != "" || w.scope.doubt != "" || w.scope.funcs["cat"] != nil {
 		return "", false
 	}
 	stmt := x.Stmts[0]

@@ -113,45 +113,46 @@ type countedPart struct {
 // lenient one has found.
 type record struct {
 	// What findings are about now, and the place that reasons without one of their own point to.
-	part      int  // the simple command that is looked at, -1 outside any
-	redirects bool // the current access is a redirection, which the shell makes
-	quiet     int  // while positive, nothing is recorded: a loop is tried until its scope settles
-	at        syntax.Pos
-	inner     *place // of a text inside the command line, whose own positions mean nothing
+	part          int  // the simple command that is looked at, -1 outside any
+	inRedirection bool // the current access is a redirection, which the shell makes
+	quiet         int  // while positive, nothing is recorded: a loop is tried until its scope settles
+	at            syntax.Pos
+	textPlace     *place // of the text inside the command line that is looked at, whose own positions mean nothing; nil: it is none
 
 	// The whole.
-	rejected *agenttool.Reason // it is not understood
-	tally    tally
-	itself   tally // effects of the shell itself, outside all simple commands
-	altered  bool  // simple commands run with variables that they would not find otherwise
-	reasons  []agenttool.Reason
-	opaque   string // why more may run than is mentioned
+	rejection        *agenttool.Reason // why nothing of it is understood, if so
+	tally            tally
+	shellTally       tally // effects of the shell itself, outside all simple commands
+	exportsVariables bool  // simple commands run with variables that they would not find otherwise
+	reasons          []agenttool.Reason
+	shellMayRun      string // why the shell itself may run more than is mentioned
 
-	parts []countedPart // the simple commands
-	words int           // bytes of the words of the parts
-	told  int           // bytes of their reasons
+	parts       []countedPart // the simple commands
+	wordBytes   int           // bytes of the words of the parts
+	reasonBytes int           // bytes of their reasons
 
 	// The paths and hosts that the commands touch, each once.
-	touched int // bytes of the paths and hosts
-	reads   pathSet
-	writes  pathSet
-	hosts   []string
-	locks   []agenttool.Lock
-	globs   []agenttool.Glob // patterns that they are given
-	reglobs bool             // the meaning of patterns was changed
+	pathBytes          int // bytes of the paths and hosts
+	reads              pathSet
+	writes             pathSet
+	hosts              []string
+	locks              []agenttool.Lock
+	globs              []agenttool.Glob // patterns that they are given
+	globOptionsChanged bool             // the meaning of patterns was changed
 
-	git       []agenttool.GitRun // the places where git runs
-	remotes   []agenttool.GitRemote
-	gitConfig bool // the configuration of a repository changes
+	gitRuns          []agenttool.GitRun // the places where git runs
+	gitRemotes       []agenttool.GitRemote
+	gitConfigChanges bool // the configuration of a repository changes
 
 	// What the lenient analysis found.
-	destroyed   []agenttool.Reason
+	destructive []agenttool.Reason
 	codes       []code
 	mentions    [][]string
 	settings    []string
 	unmentioned bool
 }
 
+// place is where something stands in the command line, both from 1.
 type place struct{ line, column int }
 
 // note records a finding, for the whole line and for the current simple command.
@@ -161,7 +162,7 @@ func (rec *record) note(t tally) {
 	}
 	rec.tally |= t
 	if rec.toucher() == 0 {
-		rec.itself |= t
+		rec.shellTally |= t
 	}
 	if rec.toucher() > 0 && t.has(notPassed) {
 		rec.parts[rec.part].Passes = false
@@ -199,14 +200,15 @@ func (rec *record) factAt(name, reason string, at program.Word) {
 	rec.tell(rec.placed(agenttool.Reason{Fact: name, Text: reason, Line: at.Line, Column: at.Column}))
 }
 
+// tell adds a reason to those of the whole and of the current simple command.
 func (rec *record) tell(r agenttool.Reason) {
 	if rec.quiet > 0 {
 		return
 	}
 	r.Text = cut.Short(r.Text, maxReason)
 	rec.reasons = addReason(rec.reasons, r)
-	if rec.part >= 0 && rec.told < maxTold {
-		rec.told += len(r.Text)
+	if rec.part >= 0 && rec.reasonBytes < maxTold {
+		rec.reasonBytes += len(r.Text)
 		rec.parts[rec.part].Reasons = addReason(rec.parts[rec.part].Reasons, r)
 	}
 }
@@ -214,14 +216,15 @@ func (rec *record) tell(r agenttool.Reason) {
 // anywhere stands for a directory that is not known.
 const anywhere = "…"
 
-// recorded returns the words of a simple command as a part. Programs that run one another say the same words again, so
+// newPart returns a simple command as a part. Programs that run one another say the same words again, so
 // beyond a limit only the name is kept, and the words are not known.
-func (rec *record) recorded(argv []program.Word) countedPart {
+func (rec *record) newPart(argv []program.Word) countedPart {
 	for _, word := range argv {
-		rec.words += len(word.Text) + 8
+		rec.wordBytes += len(word.Text) + 8
 	}
 	var c countedPart
-	if c.Exact = rec.words <= maxRecorded; !c.Exact {
+	c.Exact = rec.wordBytes <= maxRecorded
+	if !c.Exact {
 		c.Argv = []string{argv[0].Text[:min(len(argv[0].Text), maxReason)] + "…"}
 		return c
 	}
@@ -250,6 +253,7 @@ const WritesGitConfig = "writes_git_config"
 var inferred = []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
 	"observes_host", "paths_complete", "hosts_complete", WritesGitConfig}
 
+// keeps records that a command keeps an input without end.
 func (rec *record) keeps(what string) {
 	rec.note(unknown | long)
 	rec.fact("long_running", what+" keeps all its input, and its input does not end")
@@ -261,28 +265,30 @@ func (rec *record) mayRun(why string) {
 		return
 	}
 	switch {
-	case rec.part < 0 && rec.opaque == "":
-		rec.opaque = cut.Short(why, maxReason)
+	case rec.part < 0 && rec.shellMayRun == "":
+		rec.shellMayRun = cut.Short(why, maxReason)
 	case rec.part >= 0 && rec.parts[rec.part].MayRun == "":
 		rec.parts[rec.part].MayRun = cut.Short(why, maxReason)
 	}
 }
 
+// reason returns a reason with the place of the node that is looked at.
 func (rec *record) reason(text string) agenttool.Reason {
 	return rec.placed(agenttool.Reason{Text: text, Line: int(rec.at.Line()), Column: int(rec.at.Col())})
 }
 
+// placed gives a reason from a text inside the command line the place of that text.
 func (rec *record) placed(r agenttool.Reason) agenttool.Reason {
-	if rec.inner != nil {
-		r.Line, r.Column = rec.inner.line, rec.inner.column
+	if rec.textPlace != nil {
+		r.Line, r.Column = rec.textPlace.line, rec.textPlace.column
 	}
 	return r
 }
 
 // reject makes all facts unknown for one reason.
 func (rec *record) reject(r agenttool.Reason) {
-	if rec.rejected == nil {
-		rec.rejected = &r
+	if rec.rejection == nil {
+		rec.rejection = &r
 	}
 }
 
@@ -366,7 +372,8 @@ func (rec *record) host(text string) {
 	if rest == "" || rec.quiet > 0 || slices.Contains(rec.hosts, rest) {
 		return
 	}
-	if rec.touched += len(rest); len(rec.hosts) >= maxHosts || rec.touched > maxTouched {
+	rec.pathBytes += len(rest)
+	if len(rec.hosts) >= maxHosts || rec.pathBytes > maxTouched {
 		rec.note(incomplete | reaches)
 		return
 	}
@@ -379,23 +386,29 @@ func (rec *record) add(how access, word program.Word, full string) {
 	if how == written || how == follows {
 		s, key = &rec.writes, nameAndWriter
 	}
-	p := agenttool.Path{Spelling: word.Text, Absolute: full, Names: how == names, Follows: how == follows, Top: word.Top, Makes: word.Makes, By: rec.toucher(), Own: ownProcess(full, full)}
+	p := agenttool.Path{
+		Spelling: word.Text, Absolute: full, Names: how == names, Follows: how == follows,
+		Top: word.Top, Makes: word.Makes, By: rec.toucher(), Own: ownProcess(full, full),
+	}
 	if i := s.find(p, key); i >= 0 {
 		was := &s.list[i]
-		was.Names, was.Follows, was.Top, was.Makes = was.Names && p.Names, was.Follows && p.Follows, was.Top || p.Top, was.Makes || p.Makes
+		was.Names = was.Names && p.Names
+		was.Follows = was.Follows && p.Follows
+		was.Top = was.Top || p.Top
+		was.Makes = was.Makes || p.Makes
 		return
 	}
-	if len(s.list) >= maxPaths || rec.touched > maxTouched {
+	if len(s.list) >= maxPaths || rec.pathBytes > maxTouched {
 		rec.note(incomplete)
 		return
 	}
-	rec.touched += len(word.Text) + len(full)
+	rec.pathBytes += len(word.Text) + len(full)
 	s.append(p, key)
 }
 
 // toucher returns the simple command of the current access, as an index plus 1; 0 for the shell itself.
 func (rec *record) toucher() int {
-	if rec.redirects {
+	if rec.inRedirection {
 		return 0
 	}
 	return rec.part + 1

@@ -26,9 +26,9 @@ func (w *walk) redirect(r *syntax.Redirect) {
 		w.fromElsewhere()
 	default:
 		target := w.target(r.Word)
-		w.found.redirects = true
+		w.found.inRedirection = true
 		w.redirected(r, target)
-		w.found.redirects = false
+		w.found.inRedirection = false
 	}
 }
 
@@ -53,7 +53,9 @@ func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
 }
 
 // fromElsewhere takes note that stdin is another than before.
-func (w *walk) fromElsewhere() { w.scope.piped, w.scope.input, w.scope.lines = true, nil, false }
+func (w *walk) fromElsewhere() {
+	w.scope.stdinPiped, w.scope.stdinNames, w.scope.stdinLines = true, nil, false
+}
 
 // target expands the word after a redirection; one that bash would take for several is not static.
 func (w *walk) target(word *syntax.Word) program.Word {
@@ -92,9 +94,9 @@ func (w *walk) capture(r *syntax.Redirect, target program.Word) {
 	switch {
 	case r.Op == syntax.DplIn, r.N != nil && r.N.Value != "1" && !all:
 	case target.Static && !strings.HasPrefix(target.Text, "/dev/") || target.Text == "/dev/null":
-		w.scope.captured = true
+		w.scope.stdoutCaptured = true
 	default:
-		w.scope.captured = false
+		w.scope.stdoutCaptured = false
 	}
 }
 
@@ -177,7 +179,7 @@ func (w *walk) hereDocument(r *syntax.Redirect) {
 	if r.Hdoc == nil || quotedDelimiter(r.Word) {
 		return
 	}
-	f := field{plain: true}
+	f := field{noGlobs: true}
 	for _, part := range r.Hdoc.Parts {
 		if lit, isLit := part.(*syntax.Lit); isLit {
 			f.quotedLiteral(lit.Value, "$\\`")

@@ -8,7 +8,7 @@ import (
 
 func (rec *record) inferred() []string {
 	n := len(inferred)
-	if !rec.gitConfig {
+	if !rec.gitConfigChanges {
 		n--
 	}
 	return inferred[:n:n]
@@ -16,10 +16,10 @@ func (rec *record) inferred() []string {
 
 // report puts the results together.
 func (rec *record) report() agenttool.Facts {
-	if rec.rejected != nil {
-		return rec.rejection()
+	if rec.rejection != nil {
+		return rec.rejectedFacts()
 	}
-	rec.tally |= destroys.when(len(rec.destroyed) > 0)
+	rec.tally |= destroys.when(len(rec.destructive) > 0)
 	t := rec.tally
 	f := agenttool.Facts{
 		Verdicts: agenttool.Verdicts{ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
@@ -28,7 +28,7 @@ func (rec *record) report() agenttool.Facts {
 			HostsComplete: t.hostsComplete()}, Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
 	}
 	f.Reasons = rec.reasons
-	for _, r := range rec.destroyed {
+	for _, r := range rec.destructive {
 		if !slices.Contains(f.Reasons, r) { // both analyses may have found it
 			f.Reasons = append(f.Reasons, r)
 		}
@@ -36,9 +36,9 @@ func (rec *record) report() agenttool.Facts {
 	f.Parts, f.PartsComplete, f.Commands = rec.finished(), rec.partsComplete(), rec.commands()
 	f.Mentions, f.Unmentioned, f.MayRun = rec.mentions, rec.unmentioned, rec.allMayRun()
 	f.Settings = rec.settings
-	f.Globs, f.Git = rec.matches(f.Parts), rec.git
+	f.Globs, f.Git = rec.matches(f.Parts), rec.gitRuns
 	if t.has(remotes) && !t.has(unknown|hostless|mayReach) {
-		f.Remotes = rec.remotes
+		f.Remotes = rec.gitRemotes
 	}
 	if len(f.Parts) == 0 && len(f.Reasons) == 0 {
 		f.Reasons = []agenttool.Reason{{Text: "nothing runs"}}
@@ -46,12 +46,12 @@ func (rec *record) report() agenttool.Facts {
 	return f
 }
 
-// rejection is the report of a command line whose analysis did not finish. Findings up to there are kept if they are warnings.
-func (rec *record) rejection() agenttool.Facts {
+// rejectedFacts is the report of a command line whose analysis did not finish. Findings up to there are kept if they are warnings.
+func (rec *record) rejectedFacts() agenttool.Facts {
 	f := agenttool.Facts{Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
-		Reasons:  append([]agenttool.Reason{*rec.rejected}, rec.destroyed...),
-		Mentions: rec.mentions, Unmentioned: rec.unmentioned, Settings: rec.settings, MayRun: rec.rejected.Text}
-	if len(rec.destroyed) > 0 {
+		Reasons:  append([]agenttool.Reason{*rec.rejection}, rec.destructive...),
+		Mentions: rec.mentions, Unmentioned: rec.unmentioned, Settings: rec.settings, MayRun: rec.rejection.Text}
+	if len(rec.destructive) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
 	}
 	for i := range rec.parts {
@@ -66,7 +66,8 @@ func (rec *record) finished() []agenttool.Part {
 	for i := range rec.parts {
 		c := &rec.parts[i]
 		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
-		if c.PathsComplete = c.tally.pathsComplete(); c.tally.has(loopback) && c.OpenWorld == agenttool.No {
+		c.PathsComplete = c.tally.pathsComplete()
+		if c.tally.has(loopback) && c.OpenWorld == agenttool.No {
 			c.OpenWorld = agenttool.Unknown // a rule about paths and words alone does not cover that
 		}
 		parts[i] = c.Part
@@ -78,7 +79,7 @@ func (rec *record) finished() []agenttool.Part {
 // redirection to an unknown target, or to another machine, belongs to no part, and no rule for a part covers it; nor does a rule
 // for the words of a command cover variables that it inherits.
 func (w *record) partsComplete() agenttool.Fact {
-	if w.tally.has(gap) || w.altered || w.itself.has(unknown|incomplete|matched|reaches|mayReach) {
+	if w.tally.has(gap) || w.exportsVariables || w.shellTally.has(unknown|incomplete|matched|reaches|mayReach) {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
@@ -102,9 +103,9 @@ func (rec *record) commands() [][]string {
 
 func changesMeaning(v agenttool.Variable) bool { return v.Influence != agenttool.ShowsOther }
 
-// seen adds the commands that the strict analysis found in the words of others: rules that forbid see no less than rules that
+// mentionParts adds the commands that the strict analysis found in the words of others: rules that forbid see no less than rules that
 // allow.
-func (rec *record) seen() {
+func (rec *record) mentionParts() {
 	for i := range rec.parts {
 		if p := &rec.parts[i]; p.WrappedBy >= 0 && p.Exact {
 			rec.mentions = append(rec.mentions, p.Argv)
@@ -114,15 +115,15 @@ func (rec *record) seen() {
 
 // merge adds what another one gathered from the same command line, read in another way.
 func (rec *record) merge(g *extractor) {
-	for _, r := range g.found {
-		rec.destroyed = addReason(rec.destroyed, r)
+	for _, r := range g.destructive {
+		rec.destructive = addReason(rec.destructive, r)
 	}
-	if g.over || g.skimmed {
+	if g.incomplete || g.wordsSkipped {
 		rec.tally |= mayDestroy
 	}
 	rec.codes = append(rec.codes, g.codes...)
 	rec.settings = append(rec.settings, g.settings...)
-	rec.unmentioned = rec.unmentioned || g.over || g.hidden
+	rec.unmentioned = rec.unmentioned || g.incomplete || g.textUnread
 	switch {
 	case rec.mentions == nil && g.mentions == nil:
 		rec.mentions = [][]string{}
@@ -145,7 +146,7 @@ func (rec *record) partAt(at place) int {
 
 // matches returns the patterns, if they are all that is missing and every command reads alone: another could make what they match.
 func (rec *record) matches(parts []agenttool.Part) []agenttool.Glob {
-	if t := rec.tally; !t.has(matched) || t.has(incomplete|unknown) || rec.reglobs {
+	if t := rec.tally; !t.has(matched) || t.has(incomplete|unknown) || rec.globOptionsChanged {
 		return nil
 	}
 	for i := range parts {
@@ -159,8 +160,8 @@ func (rec *record) matches(parts []agenttool.Part) []agenttool.Glob {
 // allMayRun returns the reason why the whole may run more code. The shell's own effects come first, because no rule about a command
 // covers them.
 func (rec *record) allMayRun() string {
-	if rec.opaque != "" {
-		return rec.opaque
+	if rec.shellMayRun != "" {
+		return rec.shellMayRun
 	}
 	for i := range rec.parts {
 		if rec.parts[i].MayRun != "" {

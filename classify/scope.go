@@ -13,29 +13,29 @@ import (
 // scope is the known state of the shell at one point of a command line.
 type scope struct {
 	// The working directory.
-	start string   // where the command line starts
-	dirs  []string // where it is, one of these; nil if unknown
-	old   []string // where it was before the last cd, which cd - goes back to; nil if unknown
-	fork  bool     // the command just analysed is a cd, which leaves it in alt if it fails
-	alt   []string
+	start      string   // where the command line starts
+	dirs       []string // where it is, one of these; nil if unknown
+	oldDirs    []string // where it was before the last cd, which cd - goes back to; nil if unknown
+	afterCd    bool     // the command just analysed is a cd, which leaves it in alt if it fails
+	ifCdFailed []string
 
 	// What names mean.
-	vars   variables
-	params []value                     // $1, $2, … of a shell in a shell; nil where they are not known
-	funcs  map[string]*syntax.FuncDecl // nil: depends on earlier commands
-	void   string                      // why they no longer mean what they say; "" if they do
-	plain  bool                        // the shell may not be bash: values of variables are not followed
+	vars         variables
+	params       []value                     // $1, $2, … of a shell in a shell; nil where they are not known
+	funcs        map[string]*syntax.FuncDecl // nil: depends on earlier commands
+	namesChanged string                      // why they no longer mean what they say; "" if they do
+	otherShell   bool                        // the shell may not be bash: values of variables are not followed
 
 	// The standard streams.
-	piped    bool     // stdin is not that of the command line
-	input    *listing // the content of stdin, if it is names of files
-	lines    bool     // a loop reads stdin line by line
-	captured bool     // stdout surely is no terminal: a pipe or a file
+	stdinPiped     bool     // stdin is not that of the command line
+	stdinNames     *listing // the content of stdin, if it is names of files
+	stdinLines     bool     // a loop reads stdin line by line
+	stdoutCaptured bool     // stdout surely is no terminal: a pipe or a file
 
-	variables []agenttool.Variable // those that the line sets for the commands that run now
-	given     bool                 // programs find a variable that may mean something to them
-	vanishing bool                 // a glob that matches nothing may become no word
-	doubt     string               // why nothing is proved about later commands: an earlier one is not understood; "" if all are
+	environment     []agenttool.Variable // those that the line sets for the commands that run now
+	exportsVariable bool                 // programs find a variable that may mean something to them
+	nullGlob        bool                 // a glob that matches nothing may become no word
+	doubt           string               // why nothing is proved about later commands: an earlier one is not understood; "" if all are
 }
 
 func (s *scope) clone() *scope {
@@ -49,7 +49,7 @@ func (s *scope) own() { s.vars, s.funcs = s.vars.clone(), maps.Clone(s.funcs) }
 
 // set notes the value of a variable.
 func (s *scope) set(name string, v value) {
-	if s.plain {
+	if s.otherShell {
 		v = value{}
 	}
 	s.vars.set(name, v)
@@ -70,16 +70,16 @@ func (s *scope) at(dir string) bool { return len(s.dirs) == 1 && s.dirs[0] == di
 
 // settle forgets whether the last cd succeeded: from here on both may be.
 func (s *scope) settle() {
-	if s.fork {
-		s.dirs = eitherDir(s.dirs, s.alt)
-		s.fork, s.alt = false, nil
+	if s.afterCd {
+		s.dirs = eitherDir(s.dirs, s.ifCdFailed)
+		s.afterCd, s.ifCdFailed = false, nil
 	}
 }
 
 // failed returns where the working directory is if the last command failed.
 func (s *scope) failed() []string {
-	if s.fork {
-		return s.alt
+	if s.afterCd {
+		return s.ifCdFailed
 	}
 	return s.dirs
 }
@@ -112,13 +112,13 @@ func join(a, b *scope) *scope {
 	a.settle()
 	b.settle()
 	j := &scope{
-		start: a.start, dirs: eitherDir(a.dirs, b.dirs), old: eitherDir(a.old, b.old),
-		vars: a.vars.common(&b.vars), void: cmp.Or(a.void, b.void), plain: a.plain,
-		piped: a.piped, lines: a.lines || b.lines, captured: a.captured,
-		variables: a.variables, given: a.given || b.given, vanishing: a.vanishing || b.vanishing, doubt: cmp.Or(a.doubt, b.doubt),
+		start: a.start, dirs: eitherDir(a.dirs, b.dirs), oldDirs: eitherDir(a.oldDirs, b.oldDirs),
+		vars: a.vars.common(&b.vars), namesChanged: cmp.Or(a.namesChanged, b.namesChanged), otherShell: a.otherShell,
+		stdinPiped: a.stdinPiped, stdinLines: a.stdinLines || b.stdinLines, stdoutCaptured: a.stdoutCaptured,
+		environment: a.environment, exportsVariable: a.exportsVariable || b.exportsVariable, nullGlob: a.nullGlob || b.nullGlob, doubt: cmp.Or(a.doubt, b.doubt),
 	}
-	if a.input == b.input {
-		j.input = a.input
+	if a.stdinNames == b.stdinNames {
+		j.stdinNames = a.stdinNames
 	}
 	if len(a.params) == len(b.params) { // they change only by being forgotten
 		j.params = a.params
@@ -139,7 +139,7 @@ func join(a, b *scope) *scope {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.void == b.void && a.doubt == b.doubt && a.given == b.given && a.lines == b.lines && a.input == b.input &&
-		len(a.params) == len(b.params) && a.vanishing == b.vanishing && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.old, b.old) &&
+	return a.namesChanged == b.namesChanged && a.doubt == b.doubt && a.exportsVariable == b.exportsVariable && a.stdinLines == b.stdinLines && a.stdinNames == b.stdinNames &&
+		len(a.params) == len(b.params) && a.nullGlob == b.nullGlob && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.oldDirs, b.oldDirs) &&
 		maps.Equal(a.vars.values, b.vars.values) && maps.Equal(a.funcs, b.funcs)
 }

@@ -15,11 +15,11 @@ import (
 // none: a command that was run with an old value is to be found, too.
 type variables struct {
 	values map[string]value
-	loose  bool // each of them may hold something else as well
+	unsure bool // each of them may hold something else as well
 }
 
 func (vs *variables) clone() variables {
-	return variables{values: maps.Clone(vs.values), loose: vs.loose}
+	return variables{values: maps.Clone(vs.values), unsure: vs.unsure}
 }
 
 // set notes what is proved of a variable. Beyond maxVars, what is known of the others is forgotten.
@@ -37,7 +37,7 @@ func (vs *variables) set(name string, v value) {
 // keep notes what a variable may hold. Beyond maxVars, each may hold something else.
 func (vs *variables) keep(name string, v value) {
 	if _, known := vs.values[name]; !known && len(vs.values) >= maxVars {
-		vs.loose = true
+		vs.unsure = true
 		return
 	}
 	if vs.values == nil {
@@ -177,7 +177,7 @@ func (w *walk) assignable(name string) bool {
 	if ownName(name) {
 		return true
 	}
-	w.void("the variable " + name + " may change what commands do")
+	w.changeNames("the variable " + name + " may change what commands do")
 	return false
 }
 

@@ -2,7 +2,6 @@ package classify
 
 import (
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -22,28 +21,28 @@ type walk struct {
 	memory memory
 
 	// The state of the shell, here and at the places where it may go on.
-	scope    *scope
-	away     *scope             // at break, continue and return
-	calls    []*syntax.FuncDecl // functions that are being called
-	local    []string           // variables that the current function gives back when it ends
-	eachName []string           // variables of loops over names or lines
-	arrays   bool               // a variable may be an array
+	scope         *scope
+	exitScope     *scope             // at break, continue and return
+	calls         []*syntax.FuncDecl // functions that are being called
+	localNames    []string           // variables that the current function gives back when it ends
+	loopVariables []string           // variables of loops over names or lines
+	arrays        bool               // a variable may be an array
 
 	// The pipeline around the command.
-	ending  ending         // of the pipeline, behind the command that is looked at
-	reading ending         // how much the command reads
-	last    []program.Word // the simple command just analysed
-	lists   *listing       // its output, if it is names of files
-	indexed bool           // names of files come from git's index
-	remote  int            // while positive, what runs is not on this machine, and its paths are not those here
+	ending         ending         // of the pipeline, behind the command that is looked at
+	readEnd        ending         // how much the command reads
+	lastCommand    []program.Word // the simple command just analysed
+	printedNames   *listing       // its output, if it is names of files
+	namesFromIndex bool           // names of files come from git's index
+	remoteDepth    int            // while positive, what runs is not on this machine, and its paths are not those here
 
 	// The work, which is bounded.
-	steps    int // nodes looked at
-	depth    int // nodes in one another
-	expanded int // words that braces made
-	given    int // words of the simple commands, counted again for each program that runs another
-	nested   int // programs that run one another
-	texts    int // depth of nested texts that are only searched for code that they may run
+	steps        int // nodes looked at
+	depth        int // nodes in one another
+	braceWords   int // words that braces made
+	commandWords int // words of the simple commands, counted again for each program that runs another
+	programDepth int // programs that run one another
+	codeDepth    int // depth of nested texts that are only searched for code that they may run
 }
 
 var walks = sync.Pool{New: func() any { return new(walk) }}
@@ -51,7 +50,9 @@ var walks = sync.Pool{New: func() any { return new(walk) }}
 // newWalk returns a walk at the beginning of a command line. The caller frees it.
 func newWalk(in Context) *walk {
 	w := walks.Get().(*walk)
-	w.ctx, w.found.part, w.scope = in, -1, w.memory.copied(&scope{start: in.Dir})
+	w.ctx = in
+	w.found.part = -1
+	w.scope = w.memory.copyScope(&scope{start: in.Dir})
 	if in.Dir != "" {
 		w.scope.dirs = []string{in.Dir}
 	}
@@ -93,8 +94,8 @@ func (m *memory) room(n int) []program.Word {
 	return m.argvs[at : at : at+n]
 }
 
-// copied returns a copy of a scope that holds until it is dropped.
-func (m *memory) copied(of *scope) *scope {
+// copyScope returns a copy of a scope that holds until it is dropped.
+func (m *memory) copyScope(of *scope) *scope {
 	last := len(m.scopes) - 1
 	if last < 0 {
 		return of.clone()
@@ -106,14 +107,14 @@ func (m *memory) copied(of *scope) *scope {
 	return c
 }
 
-// dropped takes back what copied returned.
-func (m *memory) dropped(c *scope) { m.scopes = append(m.scopes, c) }
+// dropScope takes back what copyScope returned.
+func (m *memory) dropScope(c *scope) { m.scopes = append(m.scopes, c) }
 
 // enter counts one node, and one level until leave. It reports whether the limits allow it.
 func (w *walk) enter(at syntax.Pos) bool {
 	w.depth++
 	w.steps++
-	if w.found.rejected != nil {
+	if w.found.rejection != nil {
 		return false
 	}
 	w.found.at = at
@@ -200,7 +201,7 @@ func (w *walk) relative(to string) []string {
 func (w *walk) unknown(reason string) {
 	w.found.note(unknown | gap)
 	w.found.fact("read_only", reason)
-	w.doubt(reason, true)
+	w.doubt(reason)
 }
 
 // hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
@@ -210,74 +211,47 @@ func (w *walk) hidden(reason string) {
 	w.found.mayRun(reason)
 }
 
-// doubtWithin doubts what follows for a reason, if there is one, until the result is called.
-func (w *walk) doubtWithin(reason string) (end func()) {
-	if reason == "" || w.scope.doubt != "" {
-		return func() {}
-	}
-	w.scope.doubt = reason
-	return func() {
-		if w.scope.doubt == reason {
-			w.scope.doubt = ""
-		}
-	}
-}
-
-// givenWithin gives variables to the commands that follow until the result is called.
-func (w *walk) givenWithin(variables []agenttool.Variable) (end func()) {
-	before := w.scope.variables
-	if len(variables) == 0 {
-		return func() {}
-	}
-	w.scope.variables = append(slices.Clip(before), variables...)
-	return func() { w.scope.variables = before }
-}
-
-// doubt records, if is is true, the reason why nothing is proved about later commands.
-func (w *walk) doubt(reason string, is bool) {
-	if is && w.scope.doubt == "" {
+// doubt records why nothing is proved about later commands.
+func (w *walk) doubt(reason string) {
+	if w.scope.doubt == "" {
 		w.scope.doubt = reason
 	}
 }
 
-// begin opens a simple command; pass its result to end.
+// begin opens the part of a simple command, which findings are about from here on. It returns the part around it, which the caller
+// puts back.
 func (w *walk) begin(argv []program.Word) (outer int) {
-	outer = w.found.part
-	if w.found.quiet > 0 {
+	rec := &w.found
+	outer = rec.part
+	if rec.quiet > 0 {
 		return outer
 	}
-	c := w.found.recorded(argv)
-	c.WrappedBy, c.Dirs, c.Variables = outer, w.startDirs(), w.scope.variables
-	w.found.altered = w.found.altered || w.scope.given
-	at := w.found.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
+	c := rec.newPart(argv)
+	c.WrappedBy, c.Variables = outer, w.scope.environment
+	if w.scope.moved() {
+		c.Dirs = w.scope.dirs
+		if len(c.Dirs) == 0 {
+			c.Dirs = []string{anywhere}
+		}
+	}
+	rec.exportsVariables = rec.exportsVariables || w.scope.exportsVariable
+	at := rec.placed(agenttool.Reason{Line: argv[0].Line, Column: argv[0].Column})
 	c.Line, c.Column = at.Line, at.Column
-	w.found.parts = append(w.found.parts, c)
-	w.found.part = len(w.found.parts) - 1
-	if w.scope.doubt != "" && w.scope.void == "" {
-		w.found.note(unknown)
-		w.found.parts[w.found.part].Reasons = []agenttool.Reason{w.found.placed(agenttool.Reason{
-			Fact: "read_only", Text: cut.Short("the text before it may change its meaning: "+w.scope.doubt, maxReason), Line: at.Line, Column: at.Column})}
+	rec.parts = append(rec.parts, c)
+	rec.part = len(rec.parts) - 1
+	if w.scope.doubt != "" && w.scope.namesChanged == "" {
+		rec.note(unknown)
+		at.Fact = "read_only"
+		at.Text = cut.Short("the text before it may change its meaning: "+w.scope.doubt, maxReason)
+		rec.parts[rec.part].Reasons = []agenttool.Reason{at}
 	}
 	return outer
 }
 
-// startDirs returns where a simple command may start, if that is not where the whole does.
-func (w *walk) startDirs() []string {
-	switch {
-	case !w.scope.moved():
-		return nil
-	case len(w.scope.dirs) == 0:
-		return []string{anywhere}
-	}
-	return w.scope.dirs
-}
-
-func (w *walk) settle() { w.scope.settle() }
-
-// void says that names may stand for other commands from here on.
-func (w *walk) void(reason string) {
+// changeNames notes that names may stand for other commands from here on.
+func (w *walk) changeNames(reason string) {
 	w.unknown(reason)
-	w.scope.void = reason
+	w.scope.namesChanged = reason
 }
 
 // goTo takes the scope to the directory of a word, if there is one.

@@ -11,33 +11,33 @@ import (
 
 // globbing describes a glob in a word.
 type globbing struct {
-	glob    bool   // nothing but a glob is not known
-	local   bool   // its unknown beginning has no slash
-	pattern []byte // of a glob: the pattern that it matches, as program.Word.Pattern is
-	vague   bool   // the pattern is not all of it
+	glob           bool   // nothing but a glob is not known
+	local          bool   // its unknown beginning has no slash
+	pattern        []byte // of a glob: the pattern that it matches, as program.Word.Pattern is
+	patternInexact bool   // the pattern is not all of it
 }
 
 // lonePart describes the first part of a word, and so a word that has no other part.
 type lonePart struct {
-	parts   int           // of the word
-	numeric bool          // the only part is a number
-	blank   bool          // and it may be empty
-	matched string        // the pattern of a variable that is the first part
-	names   value         // of a variable that is the first part: one of the names that are listed
-	listed  *program.Word // of a substitution that is the first part: describes each of the words that it expands to
-	lines   bool          // the only part is numbers in lines of their own, or nothing
+	parts           int           // of the word
+	numeric         bool          // the only part is a number
+	mayBeEmpty      bool          // and it may be empty
+	variablePattern string        // the pattern of a variable that is the first part
+	variableNames   value         // of a variable that is the first part: one of the names that are listed
+	listedNames     *program.Word // of a substitution that is the first part: describes each of the words that it expands to
+	numberPerLine   bool          // the only part is numbers in lines of their own, or nothing
 }
 
 // tokenStart is a token with the text behind it.
 type tokenStart struct {
-	token bool // the word begins with a token
-	after []byte
+	token      bool // the word begins with a token
+	afterToken []byte
 }
 
 // sampling is an example of a word.
 type sampling struct {
-	sample []byte // all of it, with numbers for its unknown pieces
-	odd    bool   // something else than numbers is not known
+	sample     []byte // all of it, with numbers for its unknown pieces
+	notNumeric bool   // something else than numbers is not known
 }
 
 // fields expands words the way the arguments of a command are.
@@ -71,26 +71,26 @@ func (w *walk) appendFields(list []program.Word, word *syntax.Word) []program.Wo
 	}
 	f := field{}
 	w.unquoted(&f, word.Parts)
-	f.glob = f.glob && !w.scope.vanishing
+	f.glob = f.glob && !w.scope.nullGlob
 	return append(list, w.namedWord(f, word.Pos()))
 }
 
 // namedWord returns the word with its properties as names of files, if it expands to such.
 func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
 	word := f.word(at)
-	word.Unquoted = f.unquoted && f.parts == 1
+	word.Unquoted = f.bareVariable && f.parts == 1
 	switch {
 	case w.disk == nil || word.Static:
 	case word.Glob && word.Shape().Pattern != "":
 		word.Name = !strings.HasPrefix(word.Text, "-")
-	case f.listed != nil && f.parts == 1:
-		word.Text, word.Local, word.Name, word.Glob, word.Many = f.listed.Text, f.listed.Local, true, true, true
-		word = word.Shaped(program.Shape{Pattern: f.listed.Shape().Pattern, Without: f.listed.Shape().Without, Flat: f.listed.Shape().Flat, Sample: word.Shape().Sample})
-	case f.names.pattern != "" && f.parts == 1 && word.Shape().Pattern != "":
+	case f.listedNames != nil && f.parts == 1:
+		word.Text, word.Local, word.Name, word.Glob, word.Many = f.listedNames.Text, f.listedNames.Local, true, true, true
+		word = word.Shaped(program.Shape{Pattern: f.listedNames.Shape().Pattern, Without: f.listedNames.Shape().Without, Flat: f.listedNames.Shape().Flat, Sample: word.Shape().Sample})
+	case f.variableNames.pattern != "" && f.parts == 1 && word.Shape().Pattern != "":
 		word.Name = true
-		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.names.without, Flat: f.names.flat, Sample: word.Shape().Sample})
-		if f.names.unquoted {
-			word.Many, word.Local = false, f.names.kind == local
+		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.variableNames.without, Flat: f.variableNames.flat, Sample: word.Shape().Sample})
+		if f.variableNames.unquoted {
+			word.Many, word.Local = false, f.variableNames.kind == local
 			w.require([]program.Word{word}) // wherever it stands
 		}
 	}
@@ -127,9 +127,9 @@ func (w *walk) single(word *syntax.Word) program.Word {
 	if !w.enter(word.Pos()) {
 		return program.Word{}
 	}
-	f := field{plain: true}
+	f := field{noGlobs: true}
 	w.unquoted(&f, word.Parts)
-	f.many = f.blank
+	f.many = f.mayBeEmpty
 	return f.word(word.Pos())
 }
 
@@ -181,7 +181,7 @@ func (w *walk) partOf(f *field, part syntax.WordPart, quoted bool) {
 			w.unknown("versions of bash differ in a substitution without a command")
 		}
 		w.subshell(func() {
-			w.scope.captured = x.Op == syntax.CmdIn || w.scope.captured
+			w.scope.stdoutCaptured = x.Op == syntax.CmdIn || w.scope.stdoutCaptured
 			w.stmts(x.Stmts)
 		})
 		f.add("/dev/fd/63")
@@ -209,26 +209,23 @@ func (w *walk) doubleQuoted(f *field, x *syntax.DblQuoted) {
 func (w *walk) substitution(f *field, x *syntax.CmdSubst, quoted bool) {
 	endless := w.runsLong(endsNever, func() {
 		w.subshell(func() {
-			w.scope.captured = true
+			w.scope.stdoutCaptured = true
 			w.stmts(x.Stmts)
 		})
 	})
 	if endless {
 		w.found.keeps("a substitution")
 	}
-	if text, ok := printedText(w, w.last, x); ok && (quoted || f.plain || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
+	if text, ok := w.printedText(x); ok && (quoted || f.noGlobs || text != "" && !strings.ContainsAny(text, globBytes+splitBytes)) {
 		f.add(text)
 		f.numeric = isInteger(text)
 		return
 	}
-	if !quoted && w.disk != nil && !f.open && len(f.text) == 0 && len(x.Stmts) == 1 {
-		f.listed = w.listedWord()
+	if !quoted && w.disk != nil && !f.hasUnknown && len(f.text) == 0 && len(x.Stmts) == 1 {
+		f.listedNames = w.listedWord()
 	}
-	f.printed(shapeOf(w, x.Stmts), quoted)
+	f.printed(w.shapeOf(x.Stmts), quoted)
 }
-
-// pattern expands a pattern of case or [[ only to analyse the code in it.
-func (w *walk) pattern(word *syntax.Word) { w.text(word) }
 
 // quietly returns a word and records nothing about it.
 func (w *walk) quietly(word *syntax.Word) program.Word {
@@ -252,12 +249,12 @@ func (w *walk) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	if namesGrow(split.Parts) {
 		w.unknown("braces beside a variable may make it another one")
 	}
-	if w.expanded >= maxExpanded {
+	if w.braceWords >= maxExpanded {
 		w.unknown("there are too many braces")
 		return nil, false
 	}
 	words, ok = expandBraces(split.Parts)
-	w.expanded += len(words)
+	w.braceWords += len(words)
 	if !ok || len(words) > maxFields {
 		w.unknown("these braces are not understood, or make too many words")
 		return nil, false
@@ -287,14 +284,15 @@ func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.Word
 				w.unknown("a backslash at the end is not the same for all")
 				break
 			}
-			if i++; text[i] != '\n' {
+			i++
+			if text[i] != '\n' {
 				f.add(text[i : i+1])
 			}
 		case '*', '?':
 			f.special(c)
 		case '[':
 			switch end := bracketEnd(text[i:]); {
-			case end > 0 && !f.plain:
+			case end > 0 && !f.noGlobs:
 				f.special('?')
 				i += end
 			case len(rest) > 0 || strings.Contains(text[i:], "]"):
@@ -346,7 +344,7 @@ func (w *walk) tilde(f *field, text string, more bool) string {
 	f.add(text[:start])
 	text = text[start:]
 	if text == "~" && !more || strings.HasPrefix(text, "~/") {
-		if w.scope.void == "" && w.ctx.Home != "" {
+		if w.scope.namesChanged == "" && w.ctx.Home != "" {
 			f.add(w.ctx.Home)
 			return text[1:]
 		}
