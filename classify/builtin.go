@@ -62,7 +62,8 @@ func builtinTable() []*builtin {
 var otherBuiltins = program.WordSet("alias bg bind compgen complete compopt declare disown export fc fg getopts let local logout " +
 	"nameref readonly suspend time typeset command_not_found_handle")
 
-// builtinIndex is the table by name, made at its first use.
+// builtinIndex is the table by name. It is made at its first use and not when the program starts, since functions in the table look
+// builtins up themselves.
 var builtinIndex struct {
 	once   sync.Once
 	byName map[string]*builtin
@@ -172,14 +173,10 @@ func judgeShopt(a *program.Args, u *program.Use) {
 		return
 	}
 	for _, word := range a.Operands {
-		if !word.Static || !globOption(word.Text) || a.Has("-o") {
+		if !word.Static || word.Text != "globstar" && word.Text != "nullglob" && word.Text != "dotglob" || a.Has("-o") {
 			u.Unknown("shopt: only globstar, nullglob and dotglob are understood", word)
 		}
 	}
-}
-
-func globOption(name string) bool {
-	return name == "globstar" || name == "nullglob" || name == "dotglob"
 }
 
 func shellOption(word program.Word) bool {

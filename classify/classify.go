@@ -10,6 +10,21 @@
 //	f := classify.Command("git diff | head -5", classify.Context{Dir: "/w"})
 //	f.ReadOnly // yes
 //
+// This is the way of a line, with the file for each step:
+//
+//	parse.go        may the text be parsed at all? its syntax tree
+//	agree.go        does bash read the same? the tree against an outline that is read without the parser
+//	extract*.go     the lenient analysis: what may run, what may be destroyed, what text may be code
+//	walk.go         the strict analysis: its state
+//	command.go        control flow; the state of the shell in scope.go, of its variables in variable.go
+//	redirect.go       what the shell opens; assign.go, what it sets
+//	word.go           what words become: field.go, param.go, brace.go, expression.go, printed.go
+//	call.go           a simple command: builtin.go, or a program by its description, and what that runs
+//	effects.go        what a program does: path.go its paths, listed.go names that it hands on, endless.go input without end
+//	mayrun.go         why it may run more than was seen
+//	record.go       what both find
+//	report.go       the facts
+//
 // The language is bash as `bash -c` runs it, without start-up files, with default options and with an environment whose variables
 // hold no code. Programs are described in [toolhost/classify/program].
 package classify
@@ -100,6 +115,7 @@ func (w *walk) run(text string) {
 	w.strict(tree.stmts)
 }
 
+// strict analyses statements, and writes down in the record what is proved of them and what is not.
 func (w *walk) strict(stmts []*syntax.Stmt) {
 	defer func() {
 		if recover() != nil {
@@ -108,17 +124,6 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 	}()
 	w.found.part = -1
 	w.stmts(stmts)
-}
-
-// facts are the findings of both analyses.
-func (w *walk) facts() agenttool.Facts {
-	w.found.mentionParts()
-	if w.found.rejection == nil && w.found.tally.readOnly() == agenttool.Yes {
-		w.found.destructive, w.found.tally = nil, w.found.tally&^mayDestroy // the strict analysis is a proof; the lenient one takes a word for a command
-	} else {
-		w.touches(w.found.codes)
-	}
-	return w.found.report()
 }
 
 // lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of
@@ -137,25 +142,38 @@ func (w *walk) lenient(text string, tree parseResult) {
 	}
 }
 
+// facts are the findings of both analyses.
+func (w *walk) facts() agenttool.Facts {
+	rec := &w.found
+	rec.mentionParts()
+	if rec.rejection == nil && rec.tally.readOnly() == agenttool.Yes {
+		rec.destructive = nil // the strict analysis is a proof; the lenient one takes a word for a command
+		rec.tally &^= mayDestroy
+		return rec.report()
+	}
+	for _, c := range rec.codes {
+		w.touches(c)
+	}
+	return rec.report()
+}
+
 // touches adds the paths that code names, so that rules that forbid them match. It takes nothing else from that code.
-func (w *walk) touches(codes []code) {
-	for _, c := range codes {
-		if _, ok := unfit(c.text); !ok {
-			continue
+func (w *walk) touches(c code) {
+	if _, ok := unfit(c.text); !ok {
+		return
+	}
+	inner := newWalk(w.ctx)
+	defer inner.free()
+	inner.strict(parse(c.text).stmts)
+	w.found.part = w.found.partAt(c.at)
+	for _, p := range inner.found.reads.list {
+		how := contents
+		if p.Names {
+			how = names
 		}
-		inner := newWalk(w.ctx)
-		inner.strict(parse(c.text).stmts)
-		w.found.part = w.found.partAt(c.at)
-		for _, p := range inner.found.reads.list {
-			how := contents
-			if p.Names {
-				how = names
-			}
-			w.found.add(how, program.Word{Text: p.Spelling, Static: true, Top: p.Top}, p.Absolute)
-		}
-		for _, p := range inner.found.writes.list {
-			w.found.add(written, program.Lit(p.Spelling), p.Absolute)
-		}
-		inner.free()
+		w.found.add(how, program.Word{Text: p.Spelling, Static: true, Top: p.Top}, p.Absolute)
+	}
+	for _, p := range inner.found.writes.list {
+		w.found.add(written, program.Lit(p.Spelling), p.Absolute)
 	}
 }

@@ -352,7 +352,7 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	switch {
 	case x.Select:
 		w.turns(name, value{}, x.Do)
-	case len(items) <= maxTurns && allNamed(items):
+	case len(items) <= maxTurns && !slices.ContainsFunc(items, func(word program.Word) bool { return !word.Static && !word.Glob }):
 		w.unrolled(name, items, x.Do)
 	default:
 		w.turns(name, oneOf(items), x.Do)
@@ -413,9 +413,4 @@ func oneOf(items []program.Word) value {
 		}
 	}
 	return v
-}
-
-// allNamed reports whether each of the words is known, or is a pattern of names.
-func allNamed(words []program.Word) bool {
-	return !slices.ContainsFunc(words, func(word program.Word) bool { return !word.Static && !word.Glob })
 }

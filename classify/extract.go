@@ -83,18 +83,10 @@ func (g *extractor) extract(text string, tree parseResult) {
 		return
 	}
 	rest := text
-	if !tree.doubtful {
-		rest = text[parsedTo(tree.stmts, text):]
+	if n := len(tree.stmts); n > 0 && !tree.doubtful { // those before the fault are what bash takes them for
+		rest = text[min(int(tree.stmts[n-1].End().Offset()), len(text)):]
 	}
 	g.split(rest)
-}
-
-// parsedTo returns where in a text the last of some statements ends.
-func parsedTo(stmts []*syntax.Stmt, text string) int {
-	if len(stmts) == 0 {
-		return 0
-	}
-	return min(int(stmts[len(stmts)-1].End().Offset()), len(text))
 }
 
 func (g *extractor) stmts(list []*syntax.Stmt) {
@@ -112,22 +104,17 @@ func (g *extractor) visit(n syntax.Node) bool {
 	case nil:
 		g.leave()
 		return true
-	case *syntax.Lit, *syntax.SglQuoted:
+	case *syntax.Lit, *syntax.SglQuoted: // they contain no command
 		return false
 	case *syntax.Word:
 		if len(x.Parts) == 1 {
 			switch x.Parts[0].(type) {
-			case *syntax.Lit, *syntax.SglQuoted: // they contain no command
+			case *syntax.Lit, *syntax.SglQuoted:
 				return false
 			}
 		}
 	}
 	g.enter(n)
-	g.node(n)
-	return true
-}
-
-func (g *extractor) node(n syntax.Node) {
 	switch x := n.(type) {
 	case *syntax.CallExpr:
 		g.call(x)
@@ -163,6 +150,7 @@ func (g *extractor) node(n syntax.Node) {
 	case *syntax.TestClause:
 		g.test(x)
 	}
+	return true
 }
 
 func (g *extractor) call(x *syntax.CallExpr) {
@@ -225,7 +213,7 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	by := carried.Text
 	wraps := carried.Command || g.runners[name] || strings.Contains(name, agenttool.Unread)
 	if by == "" && !wraps {
-		if carried.Option && slices.ContainsFunc(argv[1:], isOption) {
+		if carried.Option && slices.ContainsFunc(argv[1:], func(word string) bool { return strings.HasPrefix(word, "-") }) {
 			g.byDescription(name, argv, at)
 		}
 		return
@@ -242,8 +230,6 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	g.takes(by, name, argv, at)
 	g.behindWrapper(argv[from:], at)
 }
-
-func isOption(word string) bool { return strings.HasPrefix(word, "-") }
 
 // codeWords gathers from the builtins whose words are code as a whole, and reports whether it is one of them.
 func (g *extractor) codeWords(name string, argv []string, at syntax.Pos) bool {

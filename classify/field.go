@@ -10,17 +10,37 @@ import (
 
 // field is one word while it is put together.
 type field struct {
-	text         []byte // known beginning of the word; all of it while open is false
-	hasUnknown   bool   // something that is not known was seen
-	many         bool   // it may become no word or several
-	bareVariable bool   // it is a variable with the name of a file, without quotes
-	noGlobs      bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
-	globbing
-	lonePart
-	tokenStart
-	sampling
+	text       []byte // known beginning of the word; all of it while hasUnknown is false
+	hasUnknown bool   // a piece that is not known was added
+	many       bool   // it may become no word or several
+	noGlobs    bool   // no glob is looked for: the right side of an assignment, a pattern, a here-string
+
+	// A glob.
+	glob           bool   // nothing but a glob is not known
+	local          bool   // its unknown beginning has no slash
+	pattern        []byte // what the glob matches, as program.Shape.Pattern is
+	patternInexact bool   // the glob matches less
+
+	// The first part of the word, which describes it if there is no other one.
+	parts           int           // of the word
+	numeric         bool          // the only part is a number
+	mayBeEmpty      bool          // ... or nothing
+	numberPerLine   bool          // the only part is numbers in lines of their own, or nothing
+	bareVariable    bool          // it is a variable with the name of a file, without quotes
+	variablePattern string        // of a variable: the pattern of the names that it holds one of
+	variableNames   value         // of a variable: one of the names that are listed
+	listedNames     *program.Word // of a substitution: describes each of the words that it expands to
+
+	// A token, see program.Word.
+	token      bool // the word begins with one
+	afterToken []byte
+
+	// An example of the word, see program.Shape.
+	sample     []byte // all of it, with numbers for its unknown pieces
+	notNumeric bool   // something else than numbers is not known
 }
 
+// word returns the word that was put together.
 func (f *field) word(at syntax.Pos) program.Word {
 	word := program.Word{Text: string(f.text), Static: !f.hasUnknown, Line: int(at.Line()), Column: int(at.Col())}
 	if !f.hasUnknown {

@@ -325,7 +325,13 @@ func valueOption(builtin string, option program.Word) bool {
 	if !option.Static || len(option.Text) < 2 || option.Text[0] != '-' {
 		return false
 	}
-	values := map[string]string{"read": "dinNptu", "mapfile": "dnOsuCc", "readarray": "dnOsuCc"}[builtin]
+	values := ""
+	switch builtin {
+	case "read":
+		values = "dinNptu"
+	case "mapfile", "readarray":
+		values = "dnOsuCc"
+	}
 	return strings.IndexAny(option.Text, values) == len(option.Text)-1
 }
 

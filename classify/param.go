@@ -37,7 +37,7 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 		w.unknown("this expansion is not one of bash")
 	case x.Excl && x.Names == 0 && !allOf(x.Index):
 		w.unknown("${!…} may expand any variable, and run what its name holds")
-	case !harmlessIndex(x.Index):
+	case !allOf(x.Index) && !literalNumber(x.Index):
 		w.unknown("a subscript that is no number may run what it holds")
 	case x.Slice != nil && !(literalNumber(x.Slice.Offset) && literalNumber(x.Slice.Length)):
 		w.unknown("an offset that is no number may run what it holds")
@@ -186,10 +186,6 @@ func plainlyQuoted(x *syntax.SglQuoted) bool {
 func allOf(index syntax.ArithmExpr) bool {
 	word, ok := index.(*syntax.Word)
 	return ok && (word.Lit() == "@" || word.Lit() == "*")
-}
-
-func harmlessIndex(index syntax.ArithmExpr) bool {
-	return index == nil || allOf(index) || literalNumber(index)
 }
 
 // literalNumber reports whether an expression, if there is one, is a decimal number with or without a sign.

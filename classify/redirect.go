@@ -21,19 +21,14 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	case syntax.Hdoc, syntax.DashHdoc:
 		w.hereDocument(r)
 		w.fromElsewhere()
+		return
 	case syntax.WordHdoc:
 		w.text(r.Word)
 		w.fromElsewhere()
-	default:
-		target := w.target(r.Word)
-		w.found.inRedirection = true
-		w.redirected(r, target)
-		w.found.inRedirection = false
+		return
 	}
-}
-
-// redirected analyses what the shell itself does with the target of a redirection.
-func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
+	target := w.target(r.Word)
+	w.found.inRedirection = true
 	switch r.Op {
 	case syntax.RdrIn:
 		w.input(target)
@@ -50,6 +45,7 @@ func (w *walk) redirected(r *syntax.Redirect, target program.Word) {
 	default:
 		w.unknown("this redirection is not one of bash")
 	}
+	w.found.inRedirection = false
 }
 
 // fromElsewhere takes note that stdin is another than before.

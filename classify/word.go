@@ -9,37 +9,6 @@ import (
 	"toolhost/classify/program"
 )
 
-// globbing describes a glob in a word.
-type globbing struct {
-	glob           bool   // nothing but a glob is not known
-	local          bool   // its unknown beginning has no slash
-	pattern        []byte // of a glob: the pattern that it matches, as program.Word.Pattern is
-	patternInexact bool   // the pattern is not all of it
-}
-
-// lonePart describes the first part of a word, and so a word that has no other part.
-type lonePart struct {
-	parts           int           // of the word
-	numeric         bool          // the only part is a number
-	mayBeEmpty      bool          // and it may be empty
-	variablePattern string        // the pattern of a variable that is the first part
-	variableNames   value         // of a variable that is the first part: one of the names that are listed
-	listedNames     *program.Word // of a substitution that is the first part: describes each of the words that it expands to
-	numberPerLine   bool          // the only part is numbers in lines of their own, or nothing
-}
-
-// tokenStart is a token with the text behind it.
-type tokenStart struct {
-	token      bool // the word begins with a token
-	afterToken []byte
-}
-
-// sampling is an example of a word.
-type sampling struct {
-	sample     []byte // all of it, with numbers for its unknown pieces
-	notNumeric bool   // something else than numbers is not known
-}
-
 // fields expands words the way the arguments of a command are.
 func (w *walk) fields(words []*syntax.Word) []program.Word {
 	list := w.memory.room(len(words))
@@ -111,7 +80,7 @@ func (w *walk) splitVariable(word *syntax.Word) ([]program.Word, bool) {
 		return nil, false
 	}
 	var list []program.Word
-	for _, text := range strings.FieldsFunc(v.text, func(r rune) bool { return r == ' ' || r == '\t' || r == '\n' }) {
+	for _, text := range splitFields(v.text) {
 		list = append(list, program.Word{Text: text, Static: true, Line: int(p.Pos().Line()), Column: int(p.Pos().Col())})
 	}
 	return list, true
