@@ -287,11 +287,11 @@ func (w *walk) use(argv []program.Word, u *program.Use) {
 	w.found.passes(u)
 	name := argv[0].Text
 	altered := !u.Understood || name == "env" && slices.Contains(u.Effects, program.RunsCode)
-	if len(u.Runs) > 0 && (altered || u.Dir != nil || len(u.Given) > 0) {
+	if len(u.Runs) > 0 && (altered || u.Dir != nil || len(u.Variables) > 0) {
 		outer := w.scope
 		defer func() { w.scope = outer }()
 		w.scope = outer.clone()
-		for _, given := range u.Given {
+		for _, given := range u.Variables {
 			w.scope.environment = append(slices.Clip(w.scope.environment), variable(given.Name, given.Value))
 		}
 		if altered {
@@ -321,7 +321,7 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 
 // runs analyses the commands that a program runs.
 func (w *walk) runs(c program.Command) {
-	if c.Away {
+	if c.Remote {
 		w.remoteDepth++
 		defer func() { w.remoteDepth-- }()
 	}

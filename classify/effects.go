@@ -11,7 +11,7 @@ import (
 // ownEffects records what one run of a program does by itself.
 func (w *walk) ownEffects(argv []program.Word, u *program.Use) {
 	name, own := argv[0], ownMachine(u)
-	for _, r := range u.Told() {
+	for _, r := range u.AllReasons() {
 		if own && r.Fact == "open_world" {
 			continue
 		}
@@ -62,7 +62,7 @@ func (w *walk) usePaths(argv []program.Word, u *program.Use) {
 	for _, word := range u.Looks {
 		w.look(word)
 	}
-	for _, at := range u.Homely {
+	for _, at := range u.HomeWrites {
 		moved := slices.ContainsFunc(at.Moved, func(name string) bool { return w.variable(name) != value{} })
 		if w.ctx.Home != "" && !moved {
 			w.write(program.Lit(w.ctx.Home+"/"+at.Dir), false, func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })

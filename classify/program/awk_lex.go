@@ -144,7 +144,8 @@ func (l *awkLexer) quoted() awkToken {
 			l.rejected = "a string has no end on its line"
 			return t
 		case '\\':
-			if l.next++; l.next < len(l.text) {
+			l.next++
+			if l.next < len(l.text) {
 				t.sure = awkEscape(l.text[l.next], &value) && t.sure
 			}
 		default:
@@ -203,7 +204,8 @@ func awkSlash(text string, i int, view bracketView) int {
 		case c == '\\':
 			i++
 		case c == '[' && view != bracketNone:
-			if i = closeBracket(text, i+1, view); i < 0 {
+			i = closeBracket(text, i+1, view)
+			if i < 0 {
 				return -1
 			}
 		}
@@ -224,7 +226,8 @@ func awkClean(text string) bool {
 			if inner == "" || inner[0] == ']' || inner[0] == '[' && !strings.HasPrefix(inner, "[:") {
 				return false
 			}
-			if i = closeBracket(text, i+1, bracketLiteral); i < 0 {
+			i = closeBracket(text, i+1, bracketLiteral)
+			if i < 0 {
 				return false
 			}
 		}

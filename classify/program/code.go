@@ -228,7 +228,7 @@ func judgeMakeInstall(a *Args, u *Use) {
 // judgeGoInstall names the directory into which go installs programs.
 func judgeGoInstall(_ *Args, u *Use) {
 	u.Reasons = append(u.Reasons, because("runs code of this project"))
-	u.Effects, u.Homely = append(u.Effects, WritesElsewhere), append(u.Homely, HomeWrite{"go/bin", []string{"GOBIN", "GOPATH"}})
+	u.Effects, u.HomeWrites = append(u.Effects, WritesElsewhere), append(u.HomeWrites, HomeWrite{"go/bin", []string{"GOBIN", "GOPATH"}})
 }
 
 // archives are the ends of names of packages in one file.

@@ -23,7 +23,7 @@ type RowOption struct {
 
 // Rows returns the rows of all programs, those that are known in part left out. Of the names of one entry it takes the first that is installed.
 func Rows(installed func(name string) bool) (rows []Row) {
-	for names, text := range entries() {
+	for names, text := range entries(allTables()...) {
 		if strings.HasPrefix(names, "define ") {
 			continue
 		}

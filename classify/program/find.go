@@ -21,6 +21,15 @@ var findRead = WordSet("-newer -anewer -cnewer -samefile -files0-from")
 // findWrite are those that take a path that is written.
 var findWrite = WordSet("-fprint -fprint0 -fls -fprintf")
 
+// finder is the state of one judgement.
+type finder struct {
+	words  []Word
+	next   int
+	starts []Word
+	use    *Use
+	name   string // pattern of every name that can reach this place, as Word.Pattern is; "" is anything
+}
+
 func judgeFind(a *Args, u *Use) {
 	f := &finder{words: a.Argv[1:], use: u}
 	f.startsFromFile()

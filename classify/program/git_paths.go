@@ -180,7 +180,8 @@ func gitLines(values []Word) []Word {
 		rest, found := w.Text, false
 		for {
 			var ok bool
-			if _, rest, ok = strings.Cut(rest, ":"); !ok {
+			_, rest, ok = strings.Cut(rest, ":")
+			if !ok {
 				break
 			}
 			found = true

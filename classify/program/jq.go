@@ -17,19 +17,19 @@ const jqLetters = "abcehjnrsACMRSV"
 
 // jqWords is the state of judgeJq.
 type jqWords struct {
-	words    []Word
-	use      *Use
-	filter   bool // there was one
-	texts    bool // after --args and --jsonargs
-	ended    bool // after --
-	fromFile bool
+	words        []Word // that were not looked at yet
+	use          *Use
+	hasFilter    bool
+	filterInFile bool
+	onlyTexts    bool // after --args and --jsonargs
+	onlyOperands bool // after --
 }
 
 // judgeJq finds the files that jq reads; it has no other effect. An unknown word makes the files unknown.
 func judgeJq(a *Args, u *Use) {
 	j := &jqWords{words: a.Operands, use: u}
 	for _, w := range j.words {
-		j.fromFile = j.fromFile || w.Static && (w.Text == "-f" || w.Text == "--from-file")
+		j.filterInFile = j.filterInFile || w.Static && (w.Text == "-f" || w.Text == "--from-file")
 	}
 	for len(j.words) > 0 {
 		w := j.words[0]
@@ -42,9 +42,9 @@ func (j *jqWords) word(w Word) {
 	switch {
 	case !w.Static:
 		j.operand(w)
-	case w.Text == "--" && !j.ended:
-		j.ended = true
-	case j.ended || len(w.Text) < 2 || w.Text[0] != '-':
+	case w.Text == "--" && !j.onlyOperands:
+		j.onlyOperands = true
+	case j.onlyOperands || len(w.Text) < 2 || w.Text[0] != '-':
 		j.operand(w)
 	case strings.HasPrefix(w.Text, "--"):
 		j.long(w)
@@ -56,7 +56,7 @@ func (j *jqWords) word(w Word) {
 func (j *jqWords) long(w Word) {
 	switch {
 	case w.Text == "--args" || w.Text == "--jsonargs":
-		j.texts = true
+		j.onlyTexts = true
 	case w.Text == "--from-file":
 	case w.Text == "--rawfile" || w.Text == "--slurpfile" || w.Text == "--argfile":
 		j.take()
@@ -96,12 +96,12 @@ func (j *jqWords) take() Word {
 // operand takes the filter first. With --from-file, it is the name of a file that holds it.
 func (j *jqWords) operand(w Word) {
 	switch {
-	case !j.filter && j.fromFile:
-		j.filter = true
+	case !j.hasFilter && j.filterInFile:
+		j.hasFilter = true
 		j.read(w)
 		j.use.Add(ReadsElsewhere, "jq: the filter in a file may import others")
-	case !j.filter:
-		j.filter = true
+	case !j.hasFilter:
+		j.hasFilter = true
 		if strings.Contains(w.Text, "infinite") || strings.Contains(w.Text, "repeat") {
 			j.use.Add(LongRunning, "jq: the filter may not end")
 			j.use.unproved("jq: the filter's values may take memory without end", w)
@@ -112,7 +112,7 @@ func (j *jqWords) operand(w Word) {
 		if w.Many && !w.Static {
 			j.use.Add(ReadsElsewhere, "jq: which words are files is not known")
 		}
-	case !j.texts:
+	case !j.onlyTexts:
 		j.read(w)
 	}
 }

@@ -30,7 +30,8 @@ func judgeGetent(a *Args, u *Use) {
 	}
 	for _, w := range a.Operands[:min(1, len(a.Operands))] {
 		file := w
-		if file.Text = "/etc/" + w.Text; w.Text == "initgroups" {
+		file.Text = "/etc/" + w.Text
+		if w.Text == "initgroups" {
 			file.Text = "/etc/group"
 		}
 		u.Reads = append(u.Reads, file)
@@ -122,7 +123,8 @@ var ssWords = WordSet(`state exclude dst src dport sport dev fwmark cgroup autob
 func judgeSS(a *Args, u *Use) {
 	for _, w := range a.Values("filter") {
 		for word := range strings.FieldsSeq(w.Text) {
-			if word = strings.Trim(word, "()"); !ssPlain(word) {
+			word = strings.Trim(word, "()")
+			if !ssPlain(word) {
 				u.Add(Reaches, "ss looks up "+word)
 			}
 		}

@@ -23,7 +23,7 @@ func (m *Memory) Parse(spec *Spec, argv []Word) (*Args, *Use) {
 	}
 	p.next = 1
 	if spec.Raw {
-		p.use.opaque = !spec.Exact
+		p.use.rawWords = !spec.Exact
 		p.next = len(argv)
 		p.args.Operands = argv[min(1, len(argv)):]
 	}
@@ -42,18 +42,14 @@ type parser struct {
 	table  *table
 	args   *Args
 	use    *Use
-	position
-	sub *Args
-}
+	sub    *Args // of the subcommand
 
-// position is the place of a parser in the words.
-type position struct {
-	next    int  // the word after the current one
-	ended   bool // the rest are operands
-	shifted bool // an unknown number of words stood before: an operand may have any kind from place on
-	loose   bool // an unknown word may have been any option
-	place   int  // of the next operand in the table
-	certain int  // operands that are there whatever the words become
+	next           int  // the word after the current one
+	onlyOperands   bool // the rest are operands
+	mayBeShifted   bool // an unknown number of words stood before: an operand may have any kind from place on
+	mayBeAnyOption bool // an unknown word may have been any option
+	nextKind       int  // of the next operand in the table
+	sureOperands   int  // operands that are there whatever the words become
 }
 
 func (p *parser) word(i int) Word {
@@ -65,14 +61,14 @@ func (p *parser) word(i int) Word {
 
 func (p *parser) take(w Word) {
 	switch {
-	case p.ended:
+	case p.onlyOperands:
 		p.operand(w, true)
 	case !w.Static:
 		p.dynamic(w)
 	case p.table.sub[w.Text] != nil:
 		p.subcommand(w)
 	case w.Text == "--" && (!p.spec.Ungrouped || p.table.options["--"] != nil):
-		p.ended = true
+		p.onlyOperands = true
 	case len(w.Text) > 1 && w.Text[0] == '-' || p.table.options[w.Text] != nil:
 		p.option(w)
 	default:
@@ -165,7 +161,7 @@ func (p *parser) given(o *option, value Word, has bool) {
 	p.args.Options = append(p.args.Options, GivenOption{Name: o.name, Value: value, Has: has})
 	p.effects(o.effects, at, o.name)
 	if o.kind == "run" && slices.Contains(o.effects, RunsCode) {
-		p.use.project++ // it is in Runs
+		p.use.codeRuns++ // it is in Runs
 	}
 	if has {
 		p.value(o.kind, value)
@@ -178,7 +174,7 @@ func (p *parser) separate(value Word) {
 	if value.Static || !value.Many {
 		return
 	}
-	p.shifted = true
+	p.mayBeShifted = true
 	p.unsure(value)
 }
 
@@ -192,7 +188,7 @@ func (p *parser) dynamic(w Word) {
 	case one && p.spec.Ungrouped && strings.HasPrefix(w.Text, "-") && p.assigned(w):
 	case one && !p.spec.Ungrouped && strings.HasPrefix(w.Text, "-") && !strings.HasPrefix(w.Text, "--") && p.group(w):
 	default:
-		p.shifted = true
+		p.mayBeShifted = true
 		p.unsure(w)
 		p.operand(w, false)
 	}
@@ -233,10 +229,10 @@ func (p *parser) unsure(w Word) {
 		}
 		return
 	}
-	if p.loose {
+	if p.mayBeAnyOption {
 		return
 	}
-	p.loose = true
+	p.mayBeAnyOption = true
 	for _, o := range p.table.options {
 		for _, e := range o.effects {
 			if !slices.Contains(p.use.Effects, e) {
@@ -269,45 +265,45 @@ var dataKinds = WordSet("format gitformat refformat gitmerges gitlines number da
 func (p *parser) operand(w Word, sure bool) {
 	if p.table.sub != nil {
 		p.use.Unknown("uses the subcommand `"+spelled(w)+"`, which toolhost does not know", w)
-		p.ended = true
+		p.onlyOperands = true
 		return
 	}
 	if w.Many && !w.Static {
-		p.shifted = true
+		p.mayBeShifted = true
 		sure = sure && w.Glob
 	}
 	if p.spec.InOrder && sure {
-		p.ended = true
+		p.onlyOperands = true
 	}
 	p.args.Operands = append(p.args.Operands, w)
 	if w.Static || !w.Many {
-		p.certain++
+		p.sureOperands++
 	}
-	if p.place >= len(p.table.kinds) || p.shifted && p.certain > len(p.table.kinds) && !p.table.repeats() {
+	if p.nextKind >= len(p.table.kinds) || p.mayBeShifted && p.sureOperands > len(p.table.kinds) && !p.table.repeats() {
 		p.args.Kinds = append(p.args.Kinds, "")
 		p.use.Unknown("takes no operand `"+spelled(w)+"` that toolhost knows", w)
 		return
 	}
-	kind := p.table.kinds[p.place]
+	kind := p.table.kinds[p.nextKind]
 	p.args.Kinds = append(p.args.Kinds, kind.kind)
 	if kind.kind == "command" {
 		p.command()
 		return
 	}
-	if p.shifted {
+	if p.mayBeShifted {
 		p.anywhere(w)
 		return
 	}
 	p.value(kind.kind, w)
 	if !kind.repeat {
-		p.place++
+		p.nextKind++
 	}
 }
 
 // anywhere gives an operand all the kinds that it may have.
 func (p *parser) anywhere(w Word) {
-	for i, o := range p.table.kinds[p.place:] {
-		if slices.ContainsFunc(p.table.kinds[p.place:p.place+i], func(x operand) bool { return x.kind == o.kind }) {
+	for i, o := range p.table.kinds[p.nextKind:] {
+		if slices.ContainsFunc(p.table.kinds[p.nextKind:p.nextKind+i], func(x operand) bool { return x.kind == o.kind }) {
 			continue
 		}
 		if o.kind == "command" {
@@ -320,7 +316,7 @@ func (p *parser) anywhere(w Word) {
 
 // command takes the current word and the rest as a command line.
 func (p *parser) command() {
-	if p.shifted {
+	if p.mayBeShifted {
 		p.use.Unknown("runs a command that depends on words which are not known", p.word(p.next-1))
 	}
 	rest := p.args.Argv[p.next-1:]
@@ -337,7 +333,8 @@ func (p *parser) command() {
 func (p *parser) subcommand(w Word) {
 	rest := p.args.Argv[p.next-1:]
 	args, use := p.memory.Parse(p.table.sub[w.Text], rest)
-	if p.use.Sub = w.Text; use.Sub != "" {
+	p.use.Sub = w.Text
+	if use.Sub != "" {
 		p.use.Sub += " " + use.Sub
 	}
 	p.args.Operands, p.sub = rest, args
@@ -393,7 +390,7 @@ func (p *parser) keep(kind string, words ...Word) {
 func (p *parser) effects(list []Effect, at Word, of string) {
 	for _, e := range list {
 		if e == RunsCode && of == "" {
-			p.use.project++
+			p.use.codeRuns++
 		}
 		p.use.Effects = append(p.use.Effects, e)
 		if of != "" && factOf[e] != "" {
@@ -404,7 +401,7 @@ func (p *parser) effects(list []Effect, at Word, of string) {
 
 // finish asks for the missing and lets Judge have its word, which cannot make understood what was not.
 func (p *parser) finish() (*Args, *Use) {
-	if p.table.sub != nil && p.sub == nil && !p.ended && !slices.Contains(strings.Fields(p.spec.Operands), "sub?") {
+	if p.table.sub != nil && p.sub == nil && !p.onlyOperands && !slices.Contains(strings.Fields(p.spec.Operands), "sub?") {
 		p.use.Unknown("has no subcommand", p.word(0))
 	}
 	if p.spec.Raw && p.spec.Judge == nil {
@@ -445,4 +442,59 @@ func Digits(s string) bool {
 		}
 	}
 	return s != ""
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// Memory is reusable memory for callers that parse often. A result of its Parse is valid until Free.
+type Memory struct {
+	results []*result
+	used    int
+}
+
+// result is the result of one Parse, with room for the lists of most commands.
+type result struct {
+	args Args
+	use  Use
+	room *room
+}
+
+// room is for the lists of one result.
+type room struct {
+	options  [8]GivenOption
+	operands [8]Word
+	values   [8]Word
+	kinds    [16]string // of the operands, and of the values
+	reads    [8]Word
+	writes   [4]Word
+	effects  [8]Effect
+	reasons  [4]Reason
+	runs     [2]Command
+}
+
+// Mark returns the argument that makes Free free every later result.
+func (m *Memory) Mark() int { return m.used }
+
+// Free frees what was parsed since a mark.
+func (m *Memory) Free(mark int) { m.used = mark }
+
+// next returns an empty result. Without a memory its lists have no room yet.
+func (m *Memory) next() *result {
+	if m == nil {
+		return &result{use: Use{Understood: true}}
+	}
+	if m.used == len(m.results) {
+		m.results = append(m.results, &result{room: new(room)})
+	}
+	r := m.results[m.used]
+	m.used++
+	x := r.room
+	r.args = Args{
+		Options: x.options[:0], Operands: x.operands[:0], Kinds: x.kinds[:0:8],
+		values: x.values[:0], kinds: x.kinds[8:8],
+	}
+	r.use = Use{
+		Understood: true, Reads: x.reads[:0], Writes: x.writes[:0], Effects: x.effects[:0], Reasons: x.reasons[:0], Runs: x.runs[:0],
+	}
+	return r
 }

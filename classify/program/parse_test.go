@@ -179,7 +179,7 @@ func TestParseEffects(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			argv := words(tt.line)
 			_, use := Parse(testSpecs[argv[0].Text], argv)
-			if !slices.Equal(use.Effects, tt.want) || len(use.Effects) > 0 && len(use.Told()) == 0 {
+			if !slices.Equal(use.Effects, tt.want) || len(use.Effects) > 0 && len(use.AllReasons()) == 0 {
 				t.Errorf("got %v %v, want %v", use.Effects, use.Reasons, tt.want)
 			}
 		})

@@ -17,7 +17,7 @@
 //	is WORDS           abbreviates, ungrouped, inorder, harmless, raw, exact, partial, loses, passes: the fields of Spec with these names;
 //	                   any: its effects say all that matters, whatever its words are
 //	asks WORDS         of a raw one: one of these words alone is a question, and the program does nothing
-//	judge NAME         Spec.Judge, by its name in judges.go
+//	judge NAME         Spec.Judge, by its name in registry.go
 //	because TEXT       a Judge that only explains the effects
 //	gitfiles NAMES     a Judge that only names files below the git directory that are written
 //	also NAMES         more names
@@ -65,7 +65,6 @@ package program
 import (
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Word is one word of a command line after quote removal, as far as it can be known.
@@ -120,7 +119,8 @@ func (w *Word) Shape() Shape {
 
 // Shaped returns the word with another shape.
 func (w Word) Shaped(s Shape) Word {
-	if w.shape = nil; s != (Shape{}) {
+	w.shape = nil
+	if s != (Shape{}) {
 		w.shape = &s
 	}
 	return w
@@ -163,32 +163,6 @@ const (
 	HostsUnknown    Effect = "hosts_unknown"    // reaches hosts that its words do not name: those of its configuration
 	MayReach        Effect = "may_reach"        // asks for the names of hosts, where it can
 )
-
-// Spec describes one program, or one subcommand of it.
-type Spec struct {
-	Names       string  // the names it has, separated by spaces
-	Options     string  // in the language of the package's comment; only these are understood
-	Operands    string  // kinds of operand
-	Effects     string  // effects that every use has, separated by spaces
-	Abbreviates bool    // GNU long options: a unique beginning is enough
-	Ungrouped   bool    // -abc is one option, as in find, go and java
-	InOrder     bool    // options end at the first operand
-	Locks       string  // files that the program locks while it changes something: relative, absolute or below ~, separated by spaces
-	Harmless    bool    // no option of the real program, listed or not, does more than read: unknown words may stand anywhere
-	Raw         bool    // no word is taken apart: Args.Operands are all of them, and Judge alone understands them
-	Exact       bool    // of a Raw one: Judge understands every word
-	Sub         []*Spec // subcommands: the first operand names one; without a match the use is not understood
-	Judge       func(*Args, *Use)
-	Carries     string // code in its words: a Language, and command, command=WORDS, input, within as in Carried
-	Partial     bool   // nothing else is known of it
-	Loses       bool   // Judge may find that a use destroys
-	Passes      bool   // it only runs its command with another limit of time, priority, buffering, session or environment
-
-	asks     Words    // of a Raw one: one of these words alone is a question, and the program does nothing
-	faults   []string // errors in its entry of a table
-	compile  sync.Once
-	compiled *table
-}
 
 // Args is a command line taken apart by a Spec.
 type Args struct {
@@ -248,19 +222,19 @@ type Use struct {
 	Reasons    []Reason
 
 	// Passes says that all it does is to run the commands in Runs, see Spec.Passes. Given are the variables that it sets for them.
-	Passes bool
-	Given  []GivenVariable
+	Passes    bool
+	Variables []GivenVariable
 
-	Homely []HomeWrite // directories of the home that it writes
+	HomeWrites []HomeWrite // directories of the home that it writes
 
 	Remotes []GitRemote // other repositories that git reaches, which its configuration names
 
 	Git *GitUse // of git alone: where it looks for its repository
 
-	gitFiles []string // written, below the git directory; git itself says where that is
-	lost     bool     // words are not understood, which may name code
-	opaque   bool     // no description knows what its words do
-	project  int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
+	gitFiles     []string // written, below the git directory; git itself says where that is
+	wordsUnknown bool     // words are not understood, which may name code
+	rawWords     bool     // no description knows what its words do
+	codeRuns     int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
 }
 
 // GivenVariable is a variable that a program sets for the commands that it runs.
@@ -291,11 +265,11 @@ func (u *Use) NamesCode() string {
 		}
 	}
 	switch {
-	case u.lost:
+	case u.wordsUnknown:
 		return u.lastReason(factOf[Writes], "read_only")
-	case runs > u.project:
+	case runs > u.codeRuns:
 		return u.lastReason(factOf[RunsCode])
-	case u.opaque && runs+len(u.Writes) > 0, u.opaque && slices.ContainsFunc(u.Effects, changes):
+	case u.rawWords && runs+len(u.Writes) > 0, u.rawWords && slices.ContainsFunc(u.Effects, changes):
 		return notUnderstood
 	}
 	return ""
@@ -303,7 +277,7 @@ func (u *Use) NamesCode() string {
 
 // Lost says why words are not understood, so that they may name code; "" if they are.
 func (u *Use) Lost() string {
-	if !u.lost {
+	if !u.wordsUnknown {
 		return ""
 	}
 	return u.lastReason("read_only")
@@ -339,7 +313,7 @@ func (u *Use) Add(e Effect, reason string) {
 
 // Unknown says that the use is not understood, and why.
 func (u *Use) Unknown(reason string, at Word) {
-	u.lost = true
+	u.wordsUnknown = true
 	u.unproved(reason, at)
 }
 
@@ -370,7 +344,7 @@ type Command struct {
 	Params []Word // ... with these as $1, $2, …
 	Bash   bool   // that shell is bash; if not, it is sh, or the user's login shell
 	More   bool   // unknown words may follow (xargs, find -exec with {} only in a word of its own is not More)
-	Away   bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
+	Remote bool   // it runs on another machine or in a container: its paths and processes are not those of this machine
 }
 
 // Has reports whether an effect was found.
@@ -379,76 +353,14 @@ func (u *Use) Has(e Effect) bool { return slices.Contains(u.Effects, e) }
 // absorb adds the findings of another use.
 func (u *Use) absorb(v *Use) {
 	u.Understood = u.Understood && v.Understood
-	u.lost, u.opaque, u.project = u.lost || v.lost, u.opaque || v.opaque, u.project+v.project
+	u.wordsUnknown, u.rawWords, u.codeRuns = u.wordsUnknown || v.wordsUnknown, u.rawWords || v.rawWords, u.codeRuns+v.codeRuns
 	u.Effects = append(u.Effects, v.Effects...)
 	u.Reads, u.Looks = append(u.Reads, v.Reads...), append(u.Looks, v.Looks...)
 	u.Writes, u.Follows = append(u.Writes, v.Writes...), append(u.Follows, v.Follows...)
 	u.Hosts, u.Remotes = append(u.Hosts, v.Hosts...), append(u.Remotes, v.Remotes...)
 	u.Runs = append(u.Runs, v.Runs...)
 	u.Locks = append(u.Locks, v.Locks...)
-	u.Homely = append(u.Homely, v.Homely...)
+	u.HomeWrites = append(u.HomeWrites, v.HomeWrites...)
 	u.gitFiles = append(u.gitFiles, v.gitFiles...)
 	u.Reasons = append(u.Reasons, v.Reasons...)
-}
-
-// CarriedCode describes the code that the words of a program may carry, even if they are not understood: Spec.Carries, parsed. A
-// program whose operands are a command carries one without an entry there.
-type CarriedCode struct {
-	Text    Language // "": none
-	Input   bool     // without a script among its words it runs commands of its standard input
-	Command bool     // a command, or variables that hold one
-	Behind  []string // ... which begins behind one of these words; empty: behind any, if Command and not Never
-	Never   bool     // ... only in variables
-	Within  bool     // ... which is not simply all the words from some one on
-	Option  bool     // a command as the value of an option
-
-	Destroys bool // a use may destroy
-}
-
-// Language is the language of code in the words or the input of a program.
-type Language string
-
-// Reason explains a fact of a use. Its text is a predicate whose subject is the program ("runs code of this project"), or a
-// sentence of its own ("the script is not static"). Either may begin with the program's name.
-type Reason struct {
-	Fact   string // the fact, as in agenttool.Reason; "": all facts of the use
-	Of     string // the option or operand that decides; "": the use as a whole
-	Text   string
-	Line   int // 0: that of the program's name
-	Column int
-}
-
-// factOf is the fact that an effect decides; other effects give no reason.
-var factOf = map[Effect]string{
-	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitUpstream: "read_only", GitGlobal: "read_only", Reaches: "open_world",
-	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",
-	NotConcurrent: "concurrency_safe", ReadsElsewhere: "paths_complete", RunsCode: "read_only", RunsHooks: "paths_complete",
-}
-
-// factReason is the reason of an effect.
-func factReason(e Effect, text string) Reason { return Reason{Fact: factOf[e], Text: text} }
-
-// unknownReason is the reason why a use is not understood, which decides all facts, read_only first.
-func unknownReason(text string, at Word) Reason {
-	return Reason{Fact: "read_only", Text: text, Line: at.Line, Column: at.Column}
-}
-
-// effectPhrase describes an effect where no reason says more.
-var effectPhrase = map[Effect]string{
-	Writes:          "changes files or state",
-	Destroys:        "deletes or overwrites data",
-	GitConfig:       "changes the configuration of the repository",
-	GitUpstream:     "notes which branch a branch follows",
-	GitGlobal:       "changes git's configuration of the person",
-	Reaches:         "reaches another machine, or a service that may",
-	LongRunning:     "does not end by itself",
-	Interactive:     "waits for input at a terminal",
-	Pages:           "waits for input at a terminal",
-	ObservesHost:    "shows processes, memory, sockets or users of the machine",
-	NotConcurrent:   "writes a cache, so that it does not run beside others",
-	ReadsElsewhere:  "reads files that its words do not name",
-	RunsCode:        "runs code that toolhost does not read",
-	RunsHooks:       "runs the hooks of the repository",
-	WritesElsewhere: "writes files that its words do not name",
-	MayReach:        "asks for the names of hosts, where it can",
 }

@@ -5,6 +5,51 @@ import (
 	"strings"
 )
 
+// Reason explains a fact of a use. Its text is a predicate whose subject is the program ("runs code of this project"), or a
+// sentence of its own ("the script is not static"). Either may begin with the program's name.
+type Reason struct {
+	Fact   string // the fact, as in agenttool.Reason; "": all facts of the use
+	Of     string // the option or operand that decides; "": the use as a whole
+	Text   string
+	Line   int // 0: that of the program's name
+	Column int
+}
+
+// factOf is the fact that an effect decides; other effects give no reason.
+var factOf = map[Effect]string{
+	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitUpstream: "read_only", GitGlobal: "read_only", Reaches: "open_world",
+	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",
+	NotConcurrent: "concurrency_safe", ReadsElsewhere: "paths_complete", RunsCode: "read_only", RunsHooks: "paths_complete",
+}
+
+// factReason is the reason of an effect.
+func factReason(e Effect, text string) Reason { return Reason{Fact: factOf[e], Text: text} }
+
+// unknownReason is the reason why a use is not understood, which decides all facts, read_only first.
+func unknownReason(text string, at Word) Reason {
+	return Reason{Fact: "read_only", Text: text, Line: at.Line, Column: at.Column}
+}
+
+// effectPhrase describes an effect where no reason says more.
+var effectPhrase = map[Effect]string{
+	Writes:          "changes files or state",
+	Destroys:        "deletes or overwrites data",
+	GitConfig:       "changes the configuration of the repository",
+	GitUpstream:     "notes which branch a branch follows",
+	GitGlobal:       "changes git's configuration of the person",
+	Reaches:         "reaches another machine, or a service that may",
+	LongRunning:     "does not end by itself",
+	Interactive:     "waits for input at a terminal",
+	Pages:           "waits for input at a terminal",
+	ObservesHost:    "shows processes, memory, sockets or users of the machine",
+	NotConcurrent:   "writes a cache, so that it does not run beside others",
+	ReadsElsewhere:  "reads files that its words do not name",
+	RunsCode:        "runs code that toolhost does not read",
+	RunsHooks:       "runs the hooks of the repository",
+	WritesElsewhere: "writes files that its words do not name",
+	MayReach:        "asks for the names of hosts, where it can",
+}
+
 // because is a reason for all facts of a use.
 func because(text string) Reason { return Reason{Text: text} }
 
@@ -13,8 +58,8 @@ func reason(text string) func(*Args, *Use) {
 	return func(_ *Args, u *Use) { u.Reasons = append(u.Reasons, because(text)) }
 }
 
-// Told returns the reasons of a use, and for each effect that none is about what it means.
-func (u *Use) Told() []Reason {
+// AllReasons returns the reasons of a use, and for each effect that none is about what it means.
+func (u *Use) AllReasons() []Reason {
 	told := u.Reasons
 	effects := u.Effects
 	if u.Has(RunsCode) {
@@ -61,7 +106,8 @@ func (u *Use) Sentence(r Reason, argv []Word) string {
 func plainly(argv []Word) (string, bool) {
 	size := len(argv)
 	for _, w := range argv {
-		if size += len(w.Text); size > maxShown || !w.Static || w.Text == "" || strings.ContainsAny(w.Text, " \t\n\"'`$\\|&;<>(){}*?[]#!") {
+		size += len(w.Text)
+		if size > maxShown || !w.Static || w.Text == "" || strings.ContainsAny(w.Text, " \t\n\"'`$\\|&;<>(){}*?[]#!") {
 			return "", false
 		}
 	}

@@ -45,10 +45,14 @@ func (e *entry) read() (*Spec, CarriedCode) {
 	return e.spec, e.carried
 }
 
+func allTables() []string {
+	return []string{shellTable, filesTable, textTable, gitTable, codeTable, machineTable, servicesTable, partialTable}
+}
+
 // registry are the descriptions by the names of their programs, and the parts that several share by "define NAME".
 var registry = sync.OnceValue(func() map[string]*entry {
 	byName := make(map[string]*entry, 2048)
-	for names, text := range entries() {
+	for names, text := range entries(allTables()...) {
 		e := &entry{text: text}
 		if strings.HasPrefix(names, "define ") {
 			byName[names] = e
@@ -61,25 +65,14 @@ var registry = sync.OnceValue(func() map[string]*entry {
 	return byName
 })
 
-// entries yields the names that each entry of the tables describes, and its text. Empty lines stand between entries.
-func entries() iter.Seq2[string, string] {
+// entries yields the names that each entry of some tables describes, and its text. Empty lines stand between entries.
+func entries(tables ...string) iter.Seq2[string, string] {
 	return func(yield func(names, text string) bool) {
-		for _, table := range [...]string{shellTable, filesTable, textTable, gitTable, codeTable, machineTable, servicesTable, partialTable} {
-			for names, text := range entriesOf(table) {
-				if !yield(names, text) {
+		for _, table := range tables {
+			for text := range strings.SplitSeq(table, "\n\n") {
+				if names := entryNames(text); names != "" && !yield(names, text) {
 					return
 				}
-			}
-		}
-	}
-}
-
-// entriesOf yields those of one table.
-func entriesOf(table string) iter.Seq2[string, string] {
-	return func(yield func(names, text string) bool) {
-		for text := range strings.SplitSeq(table, "\n\n") {
-			if names := entryNames(text); names != "" && !yield(names, text) {
-				return
 			}
 		}
 	}
@@ -88,7 +81,7 @@ func entriesOf(table string) iter.Seq2[string, string] {
 // ofFiles are the names of the programs in the table of files.
 var ofFiles = sync.OnceValue(func() map[string]bool {
 	programs := map[string]bool{}
-	for names := range entriesOf(filesTable) {
+	for names := range entries(filesTable) {
 		for name := range strings.FieldsSeq(names) {
 			programs[name] = true
 		}
@@ -130,4 +123,71 @@ func Lookup(name string) *Spec {
 func shared(name string) *Spec {
 	spec, _ := registry()["define "+name].read()
 	return spec
+}
+
+// judge finds out what the words of a command line mean that no table can say.
+type judge = func(*Args, *Use)
+
+// judgeIndex are the judges by the names that the tables give them. They stand in the file with the name of the table, or of the
+// program. It is filled at its first use and not when the program starts, since some judges look descriptions up themselves.
+var judgeIndex struct {
+	once   sync.Once
+	byName map[string]judge
+}
+
+func judges() map[string]judge {
+	judgeIndex.once.Do(func() {
+		judgeIndex.byName = map[string]judge{
+			"effects": effectsAlone,
+			"busybox": judgeBusybox, "entr": judgeEntr, "env": judgeEnv, "flock": judgeFlock, "parallel": judgeParallel, "watch": judgeWatch,
+			"chrt": judgeChrt, "xargs": judgeXargs, "shell": judgeShell, "otherShell": judgeOtherShell,
+			"change": judgeChange, "copy": judgeCopy, "destroyer": judgeDestroyer, "mkdir": judgeMkdir, "mktemp": judgeMktemp,
+			"move": judgeMove, "split": judgeSplit, "date": judgeDate, "dd": judgeDD, "here": judgeHere, "seq": judgeSeq, "sleep": judgeSleep,
+			"tree": judgeTree, "fd": judgeFd, "fdSearch": judgeFdSearch, "rg": judgeRg, "ag": judgeAg,
+			"packer": judgePacker, "tar": judgeTar, "tarUse": judgeTarUse, "unzip": judgeUnzip, "zipinfo": judgeZipinfo,
+			"find": judgeFind,
+			"ar":   judgeAr, "bat": judgeBat, "xmllint": judgeXMLLint, "diff": judgeDiff, "iconv": judgeIconv, "shuf": judgeShuf, "pdftotext": judgePDFText,
+			"strings": judgeStrings, "xxd": judgeXxd, "editor": judgeEditor, "less": judgeLess, "man": judgeMan, "more": judgeMore,
+			"tput": judgeTput, "grep": judgeGrep, "ldconfig": judgeLdconfig, "ldd": judgeLdd, "names": judgeNames, "object": judgeObject,
+			"sed": judgeSed, "awk": judgeAwk, "jq": judgeJq, "yq": judgeYq,
+			"builds": judgeBuilds, "cargoMetadata": judgeCargoMetadata, "infrastructure": judgeInfrastructure, "make": judgeMake,
+			"dpkg": judgeDpkg, "packages": judgePackages, "pipInstall": judgePipInstall, "pipList": judgePipList, "rpm": judgeRPM,
+			"goEnv": judgeGoEnv, "gofmt": judgeGofmt, "goInstall": judgeGoInstall, "goList": judgeGoList, "goModEdit": judgeGoModEdit,
+			"goPackages": judgeGoPackages, "goTool": judgeGoTool, "interpreter": judgeInterpreter, "node": judgeNode, "ownLanguage": judgeOwnLanguage,
+			"php": judgePHP, "python": judgePython, "npm": judgeNpm, "npmInstall": judgeNpmInstall, "packageManager": judgePackageManager,
+			"uv":    judgeUv,
+			"bwrap": judgeBwrap, "su": judgeSu, "sudo": judgeSudo, "crontab": judgeCrontab, "getent": judgeGetent, "sysctl": judgeSysctl,
+			"free": judgeFree, "hostname": judgeHostname, "kill": JudgeKill, "lsof": judgeLsof, "sends": judgeSends, "ss": judgeSS,
+			"top": judgeTop, "vmstat": judgeVmstat, "ip": judgeIP, "netstat": judgeNetstat, "plutil": judgePlutil, "vm_stat": judgeVMStat,
+			"aws": judgeAWS, "forge": judgeForge, "gh": judgeGh, "ghAPI": judgeGhAPI, "containerCopy": judgeContainerCopy,
+			"dockerRun": judgeDockerRun, "dockerStats": judgeDockerStats, "images": judgeImages, "inside": judgeInside, "copies": judgeCopies,
+			"curl": judgeCurl, "dig": judgeDig, "hostsAmongWords": hostsAmongWords, "netcat": judgeNetcat, "ping": judgePing,
+			"removesDatabase": removesDatabase, "removesKeys": removesKeys, "ssh": judgeSSH, "wget": judgeWget, "keygen": judgeKeygen,
+			"openSSL": judgeOpenSSL, "sshAdd": judgeSSHAdd,
+			"git": judgeGit, "gitApply": judgeGitApply, "gitArchive": judgeGitArchive, "gitBlame": judgeGitBlame, "gitBranch": judgeGitBranch,
+			"gitCheckout": judgeGitCheckout, "gitClean": judgeGitClean, "gitClone": judgeGitClone, "gitConfig": judgeGitConfig,
+			"gitDiff": judgeGitDiff, "gitForeach": judgeGitForeach, "gitFormatPatch": judgeGitFormatPatch, "gitFormats": judgeGitFormats,
+			"gitGrep": judgeGitGrep, "gitInit": judgeGitInit, "gitLFS": judgeGitLFS, "gitLog": judgeGitLog, "gitLooks": gitLooks,
+			"gitPush": judgeGitPush, "gitReflog": judgeGitReflog, "gitRemotePrune": judgeGitRemotePrune, "gitRemoteShow": judgeGitRemoteShow,
+			"gitRemotes": judgeGitRemotes, "gitRemove": judgeGitRemove, "gitReplace": judgeGitReplace, "gitRestore": judgeGitRestore,
+			"gitShow": judgeGitShow, "gitStash": judgeGitStash, "gitStashList": judgeGitStashList, "gitSubmodules": judgeGitSubmodules,
+			"gitSwitch": judgeGitSwitch, "gitSymbolicRef": judgeGitSymbolicRef, "gitTag": judgeGitTag, "gitWorktree": judgeGitWorktree,
+		}
+	})
+	return judgeIndex.byName
+}
+
+// Words is a set of words: names of programs, options, keys. The zero value is empty.
+type Words map[string]bool
+
+// WordSet returns the words of a text, which blanks and line ends separate. Sets are made once, as tables.
+//
+// A search in the text itself is no substitute: it finds parts of words, several words, and no word that stands at a line end if it
+// looks for blanks around it.
+func WordSet(text string) Words {
+	set := Words{}
+	for word := range strings.FieldsSeq(text) {
+		set[word] = true
+	}
+	return set
 }

@@ -67,7 +67,7 @@ func judgeSSH(a *Args, u *Use) {
 		inner = inner[1:]
 	}
 	if len(inner) > 0 {
-		u.Runs = append(u.Runs, Command{Shell: joined(inner), Joined: true, Away: true})
+		u.Runs = append(u.Runs, Command{Shell: joined(inner), Joined: true, Remote: true})
 		return
 	}
 	u.Add(Interactive, "opens a shell on another machine")
@@ -175,7 +175,7 @@ func judgeInside(a *Args, u *Use) {
 		inside = inside[1:]
 	}
 	if len(inside) > 0 {
-		u.Runs = append(u.Runs, Command{Argv: inside, Away: true})
+		u.Runs = append(u.Runs, Command{Argv: inside, Remote: true})
 	}
 }
 
@@ -338,7 +338,8 @@ func judgeSSHAdd(a *Args, u *Use) {
 func Loopback(w Word) bool {
 	text := w.Text
 	if !w.Static {
-		if text = w.Shape().Sample; text == "" || !strings.HasPrefix(text, w.Text) {
+		text = w.Shape().Sample
+		if text == "" || !strings.HasPrefix(text, w.Text) {
 			return false
 		}
 	}

@@ -64,7 +64,8 @@ func jsonFiles(argv []Word) (files []Word, ok bool) {
 		switch w := argv[i]; w.Text {
 		case "--sort-keys", "--no-ensure-ascii", "--json-lines", "--tab", "--no-indent", "--compact":
 		case "--indent":
-			if i++; i == len(argv) || !Digits(argv[i].Text) {
+			i++
+			if i == len(argv) || !Digits(argv[i].Text) {
 				return nil, false
 			}
 		default:

@@ -108,7 +108,7 @@ func judgeEnv(a *Args, u *Use) {
 		}
 		given := words[0]
 		given.Text = value
-		u.Given = append(u.Given, GivenVariable{name, given})
+		u.Variables = append(u.Variables, GivenVariable{name, given})
 		if !HarmlessEnvironment(name, given) {
 			u.Add(RunsCode, "this variable may change what the program does: "+name)
 		}

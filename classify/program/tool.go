@@ -1,10 +1,99 @@
 package program
 
 import (
+	_ "embed"
+	"maps"
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
+
+//go:embed tools.txt
+var toolTable string
+
+// tool describes a program that runs code of the project (a build, the tests, a linter with plugins): the words that can make it
+// run other code. The project's own code is not judged here; code that the line names itself is.
+//
+// Words can name code in three ways. Text that is code has blanks, quotes or other bytes that plain words do not have. Files
+// outside the project have an absolute path, or one that begins with ~ or leads up. Programs have plain names: they are passed on
+// as commands, for rules that forbid. Options and subcommands whose purpose is to name code do so with any value.
+type tool struct {
+	code     Words  // options that name code, and subcommands and operands that do
+	config   Words  // options whose value is a file of settings
+	text     Words  // options whose value is text that runs nothing: a message, a pattern
+	data     Words  // options whose value is a path of data, wherever it is
+	commands Words  // words after whose options a command stands, to the end: exec
+	known    Words  // subcommands; nil: any plain word is fine
+	modules  Words  // of -m, each a tool of that name
+	scripts  bool   // a subcommand that is not known is a script of the project, or a program of it
+	alone    bool   // without words it reads code from its input
+	files    bool   // operands name files with code
+	runs     bool   // operands are a command
+	inner    Words  // operands of the subcommand tool
+	foreign  string // there are operands that name code of others, NAME@VERSION or A:B:C, and with this subcommand by any address
+	sql      bool   // operands behind the first are text for a database
+	defines  bool   // -DNAME=VALUE sets a variable
+}
+
+// tools are the entries of the table by name, and their common parts by "define NAME". They are read at the first use.
+var tools = sync.OnceValue(func() map[string]*tool {
+	byName := map[string]*tool{}
+	for text := range strings.SplitSeq(toolTable, "\n\n") {
+		t, names := &tool{}, entryNames(text)
+		for line := range strings.Lines(text) {
+			if line[0] == '\t' {
+				word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+				t.say(word, rest, byName)
+			}
+		}
+		if strings.HasPrefix(names, "define ") {
+			byName[names] = t
+			continue
+		}
+		for name := range strings.FieldsSeq(names) {
+			byName[name] = t
+		}
+	}
+	return byName
+})
+
+// say takes one line of the table.
+func (t *tool) say(word, rest string, parts map[string]*tool) {
+	switch word {
+	case "also":
+	case "foreign":
+		t.foreign = rest
+	case "like":
+		for name, set := range parts["define "+rest].sets() {
+			t.add(name, *set)
+		}
+	case "is":
+		flags := map[string]*bool{"scripts": &t.scripts, "alone": &t.alone, "files": &t.files, "runs": &t.runs, "sql": &t.sql, "defines": &t.defines}
+		for flag := range strings.FieldsSeq(rest) {
+			*flags[flag] = true
+		}
+	default:
+		t.add(word, WordSet(rest))
+	}
+}
+
+// sets are the lists of words by the names that the table gives them.
+func (t *tool) sets() map[string]*Words {
+	return map[string]*Words{"code": &t.code, "config": &t.config, "text": &t.text, "data": &t.data, "commands": &t.commands, "known": &t.known,
+		"modules": &t.modules, "inner": &t.inner}
+}
+
+func (t *tool) add(name string, words Words) {
+	if len(words) == 0 {
+		return
+	}
+	set := t.sets()[name]
+	if *set == nil {
+		*set = Words{}
+	}
+	maps.Copy(*set, words)
+}
 
 // NamedCode is the code that the words of one command line name.
 type NamedCode struct {
@@ -39,18 +128,14 @@ func RunsProject(base string) bool { return tools()[base] != nil }
 type naming struct {
 	tool  *tool
 	name  string
-	words []Word
+	words []Word // that were not looked at yet
 	named *NamedCode
-	progress
-}
 
-// progress holds the names found in the words so far.
-type progress struct {
-	sub    string // the subcommand
-	given  Words  // options so far
-	chosen bool   // there was an operand of the subcommand tool
-	asked  bool   // there was a query
-	rest   bool   // after --: words for the program that the tool runs
+	sub         string // the subcommand
+	options     Words  // those so far
+	innerTool   bool   // there was an operand of the subcommand tool
+	query       bool   // there was one for a database
+	afterDashes bool   // the words are for the program that the tool runs
 }
 
 func (n *naming) run() {
@@ -58,7 +143,7 @@ func (n *naming) run() {
 		n.named.because(n.name+" reads code from its input", Word{})
 	}
 	defer func() {
-		if n.tool.sql && !n.asked {
+		if n.tool.sql && !n.query {
 			n.named.because(n.name+" reads commands from its input", Word{})
 		}
 	}()
@@ -66,14 +151,14 @@ func (n *naming) run() {
 		w := n.words[0]
 		n.words = n.words[1:]
 		switch {
-		case w.Static && w.Text == "--" && !n.rest:
-			n.rest = true
+		case w.Static && w.Text == "--" && !n.afterDashes:
+			n.afterDashes = true
 			if n.tool.commands["--"] {
 				n.command()
 			}
 		case !w.Static && (w.Many && !w.Glob || w.Text == ""), strings.HasPrefix(w.Text, "-") && !w.Static && !strings.Contains(w.Text, "="):
 			n.named.because(n.name+": a word that is not known may be an option that names code", w)
-		case len(w.Text) > 1 && w.Text[0] == '-' && !n.rest:
+		case len(w.Text) > 1 && w.Text[0] == '-' && !n.afterDashes:
 			n.option(w)
 		default:
 			n.operand(w)
@@ -87,10 +172,10 @@ func (n *naming) option(w Word) {
 	value := part(w, min(len(name)+1, len(w.Text)))
 	t := n.tool
 	short := name[:2]
-	if n.given == nil {
-		n.given = Words{}
+	if n.options == nil {
+		n.options = Words{}
 	}
-	n.given[name] = true
+	n.options[name] = true
 	switch {
 	case t.defines && short == "-D" && has && !t.text[name]:
 		n.variable(name[2:], value)
@@ -179,7 +264,7 @@ func (n *naming) textGroup(name string) bool {
 // operand judges a subcommand or an operand.
 func (n *naming) operand(w Word) {
 	t := n.tool
-	first := n.sub == "" && !n.rest
+	first := n.sub == "" && !n.afterDashes
 	if first && w.Static {
 		n.sub = w.Text
 	}
@@ -189,18 +274,19 @@ func (n *naming) operand(w Word) {
 		n.words = append([]Word{w}, n.words...)
 		n.command()
 	case t.sql && !first:
-		n.query(w)
-	case t.files && !n.tests():
+		n.judgeQuery(w)
+	case t.files && !n.options["--test"]:
 		n.named.because(n.name+": "+spelled(w)+" is a file with code that is not read", w)
 	case t.commands[w.Text] && w.Static && first:
 		n.command()
 	case t.foreign != "" && (strings.Contains(w.Text, "@") || strings.Count(w.Text, ":") > 1 || n.sub == t.foreign && !first && !ownPackage(w.Text)):
 		n.named.because(n.name+": "+spelled(w)+" is code of others", w)
-	case t.inner != nil && n.sub == "tool" && !first && !n.chosen:
-		if n.chosen = true; !t.inner[w.Text] {
+	case t.inner != nil && n.sub == "tool" && !first && !n.innerTool:
+		n.innerTool = true
+		if !t.inner[w.Text] {
 			n.named.because(n.name+" tool: "+spelled(w)+" is not known", w)
 		}
-	case t.code[w.Text] && w.Static && !n.rest:
+	case t.code[w.Text] && w.Static && !n.afterDashes:
 		n.named.because(n.name+": "+w.Text+" names code or a program", w)
 	case first && w.Static && t.known != nil && !t.known[w.Text] && !t.scripts && !isPath(w.Text):
 		n.named.because(n.name+": the subcommand "+w.Text+" is not known", w)
@@ -225,12 +311,9 @@ func (n *naming) variable(name string, value Word) {
 	n.named.Maybe = append(n.named.Maybe, value)
 }
 
-// tests reports whether node runs the tests of the project.
-func (n *progress) tests() bool { return n.given["--test"] }
-
-// query judges text for sqlite3: a line that begins with a dot is one of its own commands, and a few functions load or write files.
-func (n *naming) query(w Word) {
-	n.asked = true
+// judgeQuery judges text for sqlite3: a line that begins with a dot is one of its own commands, and a few functions load or write files.
+func (n *naming) judgeQuery(w Word) {
+	n.query = true
 	low := strings.ToLower(w.Text)
 	if !w.Static || strings.Contains(low, "load_extension") || strings.Contains(low, "writefile") || strings.Contains(low, "edit(") ||
 		strings.Contains(low, "fts3_tokenizer") || strings.Contains(low, "readfile") {

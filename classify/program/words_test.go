@@ -57,7 +57,7 @@ var textSearches = []string{
 	"classify/program/jq.go jqImports: Contains(filter.Text, word)",
 	"classify/program/parse.go finish: Contains(strings.Fields(p.spec.Operands), \"sub?\")", // split at blanks of any kind
 	"classify/program/files.go judgeFdCommand: Contains(w.Text, placeholder)",
-	"classify/program/sed_pattern.go closeBracket: Index(text[i+2:], text[i+1:i+2]+\"]\")",
+	"classify/program/sed.go closeBracket: Index(text[i+2:], text[i+1:i+2]+\"]\")",
 	"classify/program/shell.go OnlyBash: Contains(text, form)",
 	"classify/program/tool.go signs: Contains(bare, sign)",
 }

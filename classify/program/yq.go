@@ -110,7 +110,8 @@ func yqStringEnd(text string) int {
 		case '"':
 			return i
 		case '\\':
-			if i++; i < len(text) && text[i] == '(' {
+			i++
+			if i < len(text) && text[i] == '(' {
 				return -1
 			}
 		}
