@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // TestRetryAdvice compares the advice of all 22 classes, for calls that never ran, that only read, and that may have changed something.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/json"
+	"toolhost/testdata/support/conform"
 )
 
 // objects are the 19 core objects of the standard, input_mutation and tool_search_result.

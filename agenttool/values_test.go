@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/json"
+	"toolhost/testdata/support/conform"
 )
 
 func TestErrorClasses(t *testing.T) {

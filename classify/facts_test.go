@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // factTests are command lines with some of their facts: "name=value", paths as "reads=absolute", "writes=…", "commands=nil".

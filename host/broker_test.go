@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
+	"toolhost/testdata/support/conform"
 )
 
 // prompts listens for permission requests.

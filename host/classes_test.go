@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
-	"toolhost/persist/redact/redacttest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/redacttest"
 )
 
 // eventClasses are the standard's.

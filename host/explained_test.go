@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
 )
 
 // types are the classes of all events of the log, in order.

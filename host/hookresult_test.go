@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
+	"toolhost/testdata/support/conform"
 )
 
 // TestHookChangesOutput: what a hook answers in the place of a call is what is kept, once, and it is recorded.

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
+	"toolhost/testdata/support/conform"
 )
 
 // TestHookOpinion: what hooks say of permission, and how far it reaches: deny always, ask always, allow only where the

@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/json"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/permissions"
+	"toolhost/testdata/support/conform"
 )
 
 // hookOf returns a hook that is a shell script in a directory of its own, where it runs. It is set in /set.json:3.

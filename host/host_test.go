@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // fake is a tool whose behaviour a test chooses. Its input names a path and what the fake is to do.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
+	"toolhost/testdata/support/conform"
 )
 
 // fakeJob is a job that a test ends.

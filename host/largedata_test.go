@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
 )
 
 // TestLargeImages: an image above the limit is a payload, and the result has its reference; a smaller one stays in the result.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
+	"toolhost/testdata/support/conform"
 )
 
 // TestResultLinks: the result of a call names its file as artifact and resource, its decision, hook and payload as evidence, the rule that

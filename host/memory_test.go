@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/permissions"
+	"toolhost/testdata/support/conform"
 )
 
 // TestBatchesFitMemory: where memory is limited, a batch whose results it cannot hold is refused, and one that it cannot hold beside others

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/host/prompt"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // heard collects the progress that a caller hears.

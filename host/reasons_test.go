@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
+	"toolhost/testdata/support/conform"
 )
 
 // decisions are the decisions about a call, as the journal has them.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
+	"toolhost/testdata/support/conform"
 )
 
 // hang is a Run that goes on until its context ends.

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/hook"
 	"toolhost/persist/redact"
-	"toolhost/persist/redact/redacttest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/redacttest"
 )
 
 // secretive is a tool whose output has a secret in its text, its diff, its structured content and its summary, and fails if asked to.

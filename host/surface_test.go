@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/permissions"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // surfaceTools are one that reads, one that only writes, one that starts jobs, and one that is turned off.

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/json"
-	"toolhost/agenttool/recordtest"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // described is a tool with other records.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // TestSubcommandsInTheRecord: a decision about a command line is told for each simple command, with the rule of each and its origin.

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // eachKind runs a test on disk and in memory.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 const day = 24 * time.Hour

@@ -11,7 +11,7 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/persist/redact"
-	"toolhost/persist/redact/redacttest"
+	"toolhost/testdata/support/redacttest"
 )
 
 // stored returns all bytes of the files below dir.

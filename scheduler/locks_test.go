@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/scheduler"
+	"toolhost/testdata/support/conform"
 )
 
 func TestConflict(t *testing.T) {

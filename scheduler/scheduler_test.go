@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/scheduler"
+	"toolhost/testdata/support/conform"
 )
 
 func read(paths ...string) []agenttool.Lock  { return locks(false, paths) }

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/validate"
+	"toolhost/testdata/support/conform"
 )
 
 const editSchema = `{

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // outsideRead is the input of a call that reads beyond the workspace, which asks, and needs no sandbox.

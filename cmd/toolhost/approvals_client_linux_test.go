@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"toolhost/agenttool/cut"
-	"toolhost/agenttool/recordtest"
 	"toolhost/cmd/toolhost/internal/session"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/recordtest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // soon is how long what a host does by itself may take. It is generous.

@@ -16,7 +16,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // approvalsHost is a toolhost process with a client that answers what the test says, and nothing else.

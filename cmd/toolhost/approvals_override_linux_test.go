@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"toolhost/agenttool/conform"
 	"toolhost/sandbox"
+	"toolhost/testdata/support/conform"
 )
 
 // service is one of the machine's own, which no command reaches without a grant.

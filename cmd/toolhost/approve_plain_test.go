@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/cmd/toolhost/internal/approve/sessiontest"
+	"toolhost/cmd/toolhost/testdata/sessiontest"
 )
 
 // toolhostProgram is this build under the name by which it is toolhost.

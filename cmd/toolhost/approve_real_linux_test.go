@@ -14,7 +14,7 @@ import (
 
 	"github.com/creack/pty"
 
-	"toolhost/cmd/toolhost/internal/approve/sessiontest"
+	"toolhost/cmd/toolhost/testdata/sessiontest"
 )
 
 // realSession is toolhost serve over pipes, for a person who answers in a real terminal.

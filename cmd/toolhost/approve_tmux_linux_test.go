@@ -11,7 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"toolhost/cmd/toolhost/internal/approve/sessiontest"
+	"toolhost/cmd/toolhost/testdata/sessiontest"
 )
 
 // window is a terminal of a tmux server of its own, with toolhost approve in it.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/json"
 	"toolhost/host"
+	"toolhost/testdata/support/conform"
 )
 
 // provocation is how a test brings a tool to show its capabilities.

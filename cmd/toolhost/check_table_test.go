@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/cut"
+	"toolhost/testdata/support/conform"
 )
 
 // The tables say what is decided, written from what rules and modes promise and not from what the code does. Columns of

@@ -20,7 +20,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // replacements are what a host does beneath a command, and what the command tries then.

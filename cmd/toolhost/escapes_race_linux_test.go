@@ -14,7 +14,7 @@ import (
 
 	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // raceRounds is how often something is written while a link takes its directory's place. testdata/escapes/race.sh has more.

@@ -25,7 +25,6 @@ var floors = []struct {
 	strangers bool // houses of this floor do not import each other
 }{
 	{"records", []string{"agenttool"}, true},
-	{"the wire as others see it, for tests", []string{"wire/wiretest"}, true},
 	{"names", []string{"permissions/protect"}, true},
 	{"leaves", []string{"classify", "permissions", "sandbox", "scheduler", "persist", "settings"}, true},
 	{"tools", []string{"tools"}, false},
@@ -162,7 +161,7 @@ func listPackages(t *testing.T) []listedPackage {
 // that speak with other programs' JSON, or see toolhost as others do.
 func TestOneReaderOfJSON(t *testing.T) {
 	others := []string{"toolhost/agenttool/json", "toolhost/sandbox/gocache", "toolhost/cmd/toolhost/internal/mcpconfig",
-		"toolhost/cmd/toolhost/internal/setup", "toolhost/wire/wiretest", "toolhost/examples", "toolhost/testdata"}
+		"toolhost/cmd/toolhost/internal/setup", "toolhost/examples", "toolhost/testdata"}
 	checked := 0
 	for _, p := range listPackages(t) {
 		if slices.ContainsFunc(others, func(other string) bool { return p.ImportPath == other || strings.HasPrefix(p.ImportPath, other+"/") }) {

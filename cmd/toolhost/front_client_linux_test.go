@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"toolhost/agenttool/cut"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // frontPatience is how long anything may take that a client waits for. It is generous: machines are loaded, and the race detector takes its time.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // TestFrontBadLines: lines that are no message come between calls of both families. Each is answered, and the session goes on. The first

@@ -18,8 +18,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/cut"
+	"toolhost/testdata/support/conform"
 )
 
 // webDoor is a running toolhost serve --http.

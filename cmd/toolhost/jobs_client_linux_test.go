@@ -17,9 +17,9 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
-	"toolhost/agenttool/recordtest"
 	"toolhost/sandbox"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/recordtest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // patience is how long anything may take that has no limit of its own. It is generous: what is slow is logged.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/agenttool/conform"
 	"toolhost/sandbox"
+	"toolhost/testdata/support/conform"
 )
 
 // checkYielded checks the records of a call that was answered while its job runs.

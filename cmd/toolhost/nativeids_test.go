@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // TestNativeIDsAreKept: the log has the native ids of each call, from whichever protocol they are: those that the client of a native call names,

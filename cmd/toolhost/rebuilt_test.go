@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/json"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
 )
 
 // logAccount is what a log alone says of its calls.

@@ -24,12 +24,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/cut"
-	"toolhost/agenttool/recordtest"
 	"toolhost/agenttool/validate"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 func TestMain(m *testing.M) {

@@ -18,8 +18,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/persist/redact/redacttest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/redacttest"
 )
 
 // planter plants secrets in the channels of one session. Each channel has secrets of its own, so that none is found because another channel

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool/cut"
-	"toolhost/persist/redact/redacttest"
+	"toolhost/testdata/support/redacttest"
 )
 
 // TestSeenIsWhatWasShown: a client replaces a file with write only if it was shown all of it, by whichever tool. Text that the settings

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // TestWireOfTheDocs sends each request that docs/wire.md shows to one host and looks for each message that the page shows

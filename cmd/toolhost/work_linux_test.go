@@ -19,7 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"toolhost/agenttool/remove"
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // work is something that people do every day, and that the sandbox must let them do. Each step is a call of one session.

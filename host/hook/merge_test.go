@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // runOf returns a finished run of a hook that answered so, or failed where the answer is "!".

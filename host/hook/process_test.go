@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // hang is how long is waited for what comes at once where little else runs: that it comes is the point, not when.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/persist/redact/redacttest"
+	"toolhost/testdata/support/redacttest"
 )
 
 func newRedactor(t testing.TB, o Options) *Redactor {

@@ -27,7 +27,7 @@ import (
 	"strconv"
 	"strings"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 const (

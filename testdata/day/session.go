@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // session is a running toolhost and its user, who allows everything but hosts.

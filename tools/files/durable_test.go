@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // synced has every sync of p noted: the name of what is synced, and what the file f holds at that moment.

@@ -14,8 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 	"toolhost/tools/workspace"
 )
 

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 	"toolhost/tools/encoding"
 )
 

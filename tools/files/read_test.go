@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 	"toolhost/tools/encoding"
 )
 

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // lstat returns the raw status of a name in the project.

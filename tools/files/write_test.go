@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 func TestWriteCreates(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // TestMapping: the mapping of a command has its job, its exit code or its signal, and refs to its arguments, directory, environment and sandbox.

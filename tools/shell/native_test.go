@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // TestNativeOutputIsKept: the payload that the result refers to has the bytes that the command wrote, with what is cleaned, cut and

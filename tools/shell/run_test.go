@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 	"toolhost/tools/job"
 )
 

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // heads are requests of clients, of web pages and of other users of the machine. PORT is the server's.

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
+	"toolhost/testdata/support/conform"
 )
 
 // eventBatch is one event of a stream.

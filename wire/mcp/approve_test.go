@@ -15,10 +15,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/host/prompt"
 	"toolhost/permissions"
+	"toolhost/testdata/support/conform"
 )
 
 // asking has the host ask before it writes.

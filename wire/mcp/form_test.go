@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/visible"
 	"toolhost/host/prompt"
+	"toolhost/testdata/support/conform"
 )
 
 // promptOf is a prompt of a call of shell.

@@ -9,7 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // rawClient is a client of the stateless revision that sends and gets bare messages, so that a test can say anything.

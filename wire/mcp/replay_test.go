@@ -16,7 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // sse is one open stream of a client that speaks bare HTTP.

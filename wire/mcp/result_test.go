@@ -11,9 +11,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/validate"
 	"toolhost/host"
+	"toolhost/testdata/support/conform"
 )
 
 // shows are clients that show their model content, and clients that show it the structured content.

@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 	"toolhost/wire/stdio"
 )
 

@@ -10,9 +10,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/agenttool/validate"
 	"toolhost/host"
+	"toolhost/testdata/support/conform"
 	"toolhost/tools/files"
 	"toolhost/tools/search"
 	"toolhost/tools/shell"

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"toolhost/agenttool/conform"
+	"toolhost/testdata/support/conform"
 )
 
 // echo is a family that answers each request with its id.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // patience is how long an answer may take.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // patience is how long an answer may take.

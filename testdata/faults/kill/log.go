@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // rules are the settings of the hosts whose logs are read, with the rules in known lines.

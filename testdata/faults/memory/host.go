@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // patience is how long an answer may take.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"toolhost/testdata/support/wiretest"
 	"toolhost/tools/keep"
-	"toolhost/wire/wiretest"
 )
 
 // trees are how many directories there are for commands to change.

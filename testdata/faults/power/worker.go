@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // patience is how long an answer, or the end of a session on a slow disk, may take.

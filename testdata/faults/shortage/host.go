@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // host is a running toolhost in a scene.

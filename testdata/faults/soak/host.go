@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // patience is how long an answer may take.

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"toolhost/wire/wiretest"
+	"toolhost/testdata/support/wiretest"
 )
 
 // lines is the host that is spoken to over its stdin.

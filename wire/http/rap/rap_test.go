@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
+	"toolhost/testdata/support/conform"
 )
 
 // TestItems drives every item of the checklist for a tool server, each once.

@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/host"
 	"toolhost/permissions"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
 	"toolhost/wire/stdio"
 	"toolhost/wire/stdio/native"
 )

@@ -3,8 +3,8 @@ package builtin_test
 import (
 	"testing"
 
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // TestCancelIsDeclared: each tool says in its profile whether its calls can be canceled, and the interface agrees: calls of a tool whose

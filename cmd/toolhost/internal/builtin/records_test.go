@@ -6,12 +6,12 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
 	"toolhost/agenttool/validate"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/host"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // view returns the records of all tools as clients get them.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
 )
 
 // TestParseTime reads what people write.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
 	"toolhost/persist"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // deadLog is the log of a host that died with five calls and a job: c1 ended, c2 was asked about, c3 changes a file, c4 reads, c5 has ended

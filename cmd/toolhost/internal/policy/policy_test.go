@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
 	"toolhost/permissions"
 	"toolhost/settings"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // TestSourcesOfRules: a decision names the file and line of the rule that decided it, whichever settings file that is, and one of the

@@ -15,10 +15,10 @@ import (
 
 	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/approve"
-	"toolhost/cmd/toolhost/internal/approve/sessiontest"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/presence"
 	"toolhost/cmd/toolhost/internal/sockets"
+	"toolhost/cmd/toolhost/testdata/sessiontest"
 )
 
 // heard are the events of a client, in words.

@@ -1,4 +1,4 @@
-package recordtest_test
+package agenttool_test
 
 import (
 	"encoding/json"
@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 // example is a record with every field that an example of the standard has, as toolhost would write it. Where an example fails its own

@@ -1,11 +1,11 @@
-package recordtest_test
+package agenttool_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"toolhost/agenttool/recordtest"
+	"toolhost/testdata/support/recordtest"
 )
 
 var messages = []struct {

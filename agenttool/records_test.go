@@ -1,4 +1,4 @@
-package recordtest_test
+package agenttool_test
 
 import (
 	"encoding/json"
@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/conform"
-	"toolhost/agenttool/recordtest"
+	"toolhost/testdata/support/conform"
+	"toolhost/testdata/support/recordtest"
 )
 
 const now = "2026-01-02T03:04:05.678Z"
@@ -96,15 +96,6 @@ func wantAt(t *testing.T, errs []error, pointer string) {
 	if found := pointers(errs); !slices.Equal(found, []string{pointer}) {
 		t.Errorf("problems at %q, want one at %q", found, pointer)
 	}
-}
-
-func encode(t testing.TB, v any) []byte {
-	t.Helper()
-	b, err := agenttool.Encode(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // change returns the record with the value at a dotted path replaced by the JSON text value, or removed when that is
@@ -313,7 +304,7 @@ func TestListsHoldTheWordsOfAgenttool(t *testing.T) {
 func constants(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
-	files, err := filepath.Glob("../*.go")
+	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
