@@ -137,17 +137,25 @@ func countOf(file, name string) int64 {
 // noteKilled takes note that the kernel ended a process for want of memory while a command ran that failed, unless the host ended it.
 func (p *Process) noteKilled(e *ExitState) {
 	failed := e.Status.Signaled() && e.Status.Signal() == syscall.SIGKILL || e.Status.ExitStatus() > 0
-	if !failed || p.endedHere.Load() || p.bounded() || p.session.kills.count(&p.session.reserved) <= p.killsBefore {
+	if !failed || p.endedHere.Load() || p.Bounded() || p.session.kills.count(&p.session.reserved) <= p.killsBefore {
 		return
 	}
 	p.violations.add(Violation{Wall: Bound, Rule: kernelMemory, Certain: true, Detail: fmt.Sprintf(
 		"no more memory was left of the %s that toolhost and its commands may have", mebibytes(memoryHere()))})
 }
 
-// bounded reports whether a bound of ours ended the command.
-func (p *Process) bounded() bool {
+// MostProcesses is how many processes and threads all commands of the session together may have; 0: nothing ends a command that has more.
+func (p *Process) MostProcesses() int {
+	if p.confinement.Level == None {
+		return 0
+	}
+	return p.session.reserved.ofSession(p.session.o.Bounds.Processes)
+}
+
+// Bounded reports whether a bound of ours has ended the command, or ends what is left of it.
+func (p *Process) Bounded() bool {
 	for _, v := range p.violations.all() {
-		if v.Wall == Bound {
+		if v.Wall == Bound && v.Rule != kernelMemory {
 			return true
 		}
 	}

@@ -5,8 +5,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
+	"toolhost/agenttool/cut"
 	"toolhost/sandbox"
 )
 
@@ -72,5 +75,38 @@ func TestBombsEndWithTheirCalls(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestBombIsToldOf: the answer to a command that leaves processes behind, which outgrow what the session may have, says that they were ended and why,
+// and so does the job. The processes are bounded in number and time, and become too many when the command has ended.
+func TestBombIsToldOf(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("perl"); err != nil {
+		t.Skip(err)
+	}
+	d := newDoor(t, frontHome(t), "--mode", "sandboxed", "--allow", "Shell", "--job-limit", "processes=150")
+	bomb := `$SIG{CHLD} = "IGNORE"; my $shell = getppid;
+sub many { for (1 .. $_[0]) { my $pid = fork; if (defined $pid && !$pid) { sleep 120; exit } } }
+many(100); open my $f, ">", "many"; close $f; select undef, undef, undef, .01 while getppid == $shell; many(300); sleep 120`
+	if err := os.WriteFile(filepath.Join(d.ws, "bomb.pl"), []byte(bomb), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.start()
+	c := listenTo(d)
+	said := func(id, tool, input string) string {
+		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%q,"method":"agenttool/invoke","params":{"id":%[1]q,"tool":%q,"input":%s}}`, id, tool, input))
+		return c.nativeAnswer(strconv.Quote(id)).text
+	}
+	const why = "all commands together may have 150"
+	if got := said("bomb", "shell", `{"command":"perl bomb.pl & until [ -e many ]; do :; done"}`); !strings.Contains(got, `"status":"failed"`) ||
+		!strings.Contains(got, "ended what it left running") || !strings.Contains(got, why) {
+		t.Errorf("the answer: %s", got[max(0, strings.Index(got, `"result":{"schema`)):])
+	}
+	if got := said("read", "shell_output", `{"job":"j1","wait_ms":60000,"until":"exit"}`); !strings.Contains(got, why) {
+		t.Errorf("the job: %s", cut.Characters(got, 2000))
+	}
+	if got := said("after", "shell", `{"command":"echo after"}`); !strings.Contains(got, `"status":"succeeded"`) {
+		t.Errorf("then: %s", cut.Characters(got, 600))
 	}
 }

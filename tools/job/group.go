@@ -77,7 +77,7 @@ func (g *group) left(open bool) (found []proc.Process, survived bool) {
 			return nil, false
 		}
 		if found = g.processes(); len(found) > 0 {
-			return found, true
+			return g.settled(found)
 		}
 		select {
 		case <-g.process.Gone():
@@ -86,6 +86,32 @@ func (g *group) left(open bool) (found []proc.Process, survived bool) {
 			return nil, true
 		}
 	}
+}
+
+// Processes that a command left behind are waited for while they multiply. Those that fill the bounds of the session are ended a second later, so that
+// the answer says it.
+const (
+	fewProcesses  = 12              // are no swarm
+	swarmCalm     = 3               // looks at which there are no more than before
+	swarmPatience = 6 * time.Second // in all
+)
+
+// settled returns what is left of processes that a command left behind, and whether any is, once they do not multiply any more.
+func (g *group) settled(found []proc.Process) (left []proc.Process, survived bool) {
+	over, calm := time.Now().Add(swarmPatience), 0
+	for (len(found) > fewProcesses && calm < swarmCalm || g.process.Bounded()) && time.Now().Before(over) {
+		select {
+		case <-g.process.Gone():
+			return nil, false
+		case <-time.After(2 * patience):
+		}
+		before, most := len(found), g.process.MostProcesses()
+		found = g.processes()
+		if calm++; len(found) > before+before/8 || most > 0 && len(found) > most/2 {
+			calm = 0
+		}
+	}
+	return found, true
 }
 
 // hidingPatience is how long to wait for the end of a command of which no process is found.

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"slices"
 	"time"
 
 	"toolhost/agenttool"
@@ -56,6 +57,16 @@ func (j *Job) Report() Report {
 
 // Violations returns the accesses that the sandbox has blocked so far.
 func (j *Job) Violations() []sandbox.Violation { return j.group.process.Violations() }
+
+// Bound returns the last bound on processes, memory or scratch that ended the command or what it left running, nil if none did.
+func (j *Job) Bound() *sandbox.Violation {
+	for _, v := range slices.Backward(j.Violations()) {
+		if v.Wall == sandbox.Bound {
+			return &v
+		}
+	}
+	return nil
+}
 
 // Hosts returns the hosts that the job has reached or tried to reach so far; more is nil if all are listed.
 func (j *Job) Hosts() (hosts []proxy.Host, more *proxy.MoreHosts) { return j.group.process.Hosts() }
@@ -153,10 +164,8 @@ func (j *Job) Final() agenttool.Progress {
 			p.Status = "failed"
 		}
 	}
-	for _, v := range j.Violations() {
-		if v.Wall == sandbox.Bound {
-			p.Status, p.Message = "failed", v.String()
-		}
+	if v := j.Bound(); v != nil {
+		p.Status, p.Message = "failed", v.String()
 	}
 	if cause == byItself && e != nil && e.WithSandbox {
 		cause = reasonLost

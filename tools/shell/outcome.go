@@ -353,7 +353,9 @@ func (o *outcome) failure(ctx context.Context) error {
 	case o.report.Limited:
 		return agenttool.Failure(agenttool.Timeout, "job_limit", fmt.Sprintf(
 			"the command was ended after %v by --job-timeout, the time limit of all jobs", o.report.Age.Round(time.Millisecond)))
-	case o.bound() != nil && (e.Code > 0 || e.Signal != 0):
+	case o.bound() != nil && e.Code == 0:
+		return failed("exit_status", "command exited with status 0, and the sandbox ended what it left running: "+o.bound().Detail)
+	case o.bound() != nil:
 		how := "was ended by signal " + job.SignalName(e.Signal)
 		if e.Signal == 0 {
 			how = fmt.Sprintf("exited with status %d", e.Code)

@@ -109,6 +109,8 @@ func (r *reading) status() string {
 		return "has exited (" + r.exit() + "), but " + someOf(r.Running) + " " + verb(len(r.Running), "goes on", "go on")
 	case r.State == agenttool.JobEnded && r.of != nil && r.of.Ending() != nil && r.of.Ending().WithSandbox:
 		return "has " + endedWithSandbox
+	case r.State == agenttool.JobEnded && r.of != nil && r.of.Bound() != nil:
+		return "has ended: " + r.exit() + "; " + r.of.Bound().String()
 	case r.State == agenttool.JobEnded && r.of != nil && r.of.EndedBy() != "":
 		return "has ended: " + r.exit() + ", sent by job " + r.of.EndedBy()
 	case r.State == agenttool.JobEnded && r.of != nil && r.of.LastSignal() != "":
