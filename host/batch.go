@@ -25,32 +25,20 @@ import (
 
 // batch is a set of calls that run under one policy. live.mu guards it, but for its directories, which places.mu guards.
 type batch struct {
-	id string
-	batchRules
+	id    string
 	group *scheduler.Group
-	members
-	directories
-}
 
-// batchRules is the policy of a batch.
-type batchRules struct {
 	policy agenttool.SchedulerPolicy
 	key    string           // of the policy; empty: the session's
 	locks  []agenttool.Lock // of the policy: each call of the batch takes them
-}
 
-// members are the calls of a batch.
-type members struct {
 	last *call
 	live []*call
 	size int   // calls that it ever had
 	held int64 // bytes of their results beyond what each may always have
-}
 
-// directories are where the calls of a batch start, and where they leave the session.
-type directories struct {
-	start string // where its calls start; "" until the first of them does
-	dir   string // where the session moves to when all have ended; "" leaves it
+	startDir string // where its calls start; "" until the first of them does
+	endDir   string // where the session moves to when all have ended; "" leaves it
 }
 
 // policyKey tells the policy from others that bear its name.
@@ -64,7 +52,7 @@ func (b *batch) policyKey() string {
 func (b *batch) add(c *call) {
 	c.batch = b
 	if b.last != nil && b.policy.OrderingPolicy != "allow_unordered" {
-		c.before, b.last.next = b.last.handed, c
+		c.before, b.last.next = b.last.handedOver, c
 	}
 	b.last = c
 	b.live = append(b.live, c)
@@ -72,7 +60,7 @@ func (b *batch) add(c *call) {
 }
 
 // leave takes c out and reports whether it was the last.
-func (b *members) leave(c *call) bool {
+func (b *batch) leave(c *call) bool {
 	b.live = slices.DeleteFunc(b.live, func(other *call) bool { return other.req.ID == c.req.ID })
 	return len(b.live) == 0
 }
@@ -86,13 +74,6 @@ type BatchRequest struct {
 
 // maxBatch is the most calls that one batch may hold.
 const maxBatch = 1000
-
-func groupLimit(p agenttool.SchedulerPolicy) int {
-	if p.OrderingPolicy == "serial" {
-		return 1
-	}
-	return p.MaxParallel
-}
 
 // choice is a field of a policy that has one of a few values.
 type choice struct {
@@ -141,7 +122,8 @@ func batchPolicy(session agenttool.SchedulerPolicy, p *agenttool.SchedulerPolicy
 			return merged, err
 		}
 	}
-	switch unordered := merged.OrderingPolicy == "allow_unordered"; {
+	unordered := merged.OrderingPolicy == "allow_unordered"
+	switch {
 	case merged.MaxParallel < 0:
 		return merged, refuse("policy.max_parallel is negative")
 	case unordered && merged.YieldPolicy != "unordered_streaming", merged.OrderingPolicy == "preserve_terminal_order" && merged.YieldPolicy == "unordered_streaming":
@@ -199,7 +181,11 @@ func newBatch(sched *scheduler.Scheduler, session agenttool.SchedulerPolicy, r B
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{id: r.ID, batchRules: batchRules{policy: policy, locks: locks}, group: sched.Group(groupLimit(policy))}
+	parallel := policy.MaxParallel
+	if policy.OrderingPolicy == "serial" {
+		parallel = 1
+	}
+	b := &batch{id: r.ID, policy: policy, locks: locks, group: sched.Group(parallel)}
 	if r.Policy != nil {
 		b.key = string(encode(policy))
 	}
@@ -264,7 +250,7 @@ func (h *Host) Batch(r BatchRequest, done func([]Completion)) error {
 	}
 	collect := collector{ordered: b.policy.OrderingPolicy != "allow_unordered", list: make([]Completion, len(calls)), done: done}
 	for i, c := range calls {
-		h.start(c, func(got Completion) { collect.add(i, got) })
+		c.start(func(got Completion) { collect.add(i, got) })
 	}
 	return nil
 }

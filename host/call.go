@@ -14,7 +14,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -23,430 +22,6 @@ import (
 	"toolhost/permissions"
 	"toolhost/scheduler"
 )
-
-// call is one call on its way through the pipeline. Its own goroutine changes it; others read its record.
-type call struct {
-	admission
-	lifetime
-	standing
-	binding
-	product
-	approval approval
-	hooks    *hookRunner // nil: none are set
-	rec      *record
-}
-
-// admission has the values of a call that never change once it is admitted.
-type admission struct {
-	host       *Host
-	req        Request
-	tool       *entry            // nil: there is none of that name
-	surface    agenttool.Surface // that it is held to
-	adaptError error             // why the model's input cannot be adapted to the tool's schema
-	batch      *batch
-	before     <-chan struct{} // closed when the member of the batch before this one was handed over; nil: it waits for none
-	after      []dependency
-	done       func(Completion)
-}
-
-// binding is the input of a call, and the directory that it is bound in.
-type binding struct {
-	dir   string // where it starts
-	input []byte // the model's input, adapted to the tool's schema, or another that a hook or a person made of it
-	bound agenttool.Call
-}
-
-// product is the output of the tool.
-type product struct {
-	moved *modifier // of the session's directory; nil: none
-	out   agenttool.Output
-}
-
-// lifetime is how long a call may run, and whether it has ended.
-type lifetime struct {
-	ctx      context.Context // ends with the call's cancellation, deadline or the host; owned by this call alone
-	cancel   context.CancelCauseFunc
-	expire   context.CancelFunc
-	followed atomic.Bool   // it leaves a job behind
-	settled  atomic.Bool   // a goroutine has begun to conclude the call
-	lapsed   atomic.Int64  // when ctx ended, in nanoseconds since 1970; 0: it has not
-	ended    chan struct{} // closed when the result is known
-	handed   chan struct{} // closed when the result was handed over
-}
-
-// standing is a call's place among the others. live.mu guards it, but for order and others, which places.mu guards. The call itself reads it freely.
-type standing struct {
-	order    int64 // its number in the order of admission
-	turn     turn
-	held     bool  // it waited for another call: the end of input cancels it unless it is read-only
-	waiting  bool  // for a slot, a lock or an answer: likewise
-	declared bool  // its tool may move the session
-	next     *call // the member of the batch behind this one
-	others   bool  // other calls ran at the same time
-}
-
-// dependency is a call that must succeed first: a live one, or the outcome of one that has ended.
-type dependency struct {
-	id        string
-	call      *call
-	succeeded bool
-}
-
-// approval decides whether a call may run, and asks a person if need be. The call's goroutine alone changes it.
-type approval struct {
-	c      *call
-	policy permissions.Policy // the snapshot that it decides under
-	hinted hint               // the opinion of the hooks of pre_tool_use
-
-	attempt int      // 2 and more: the call ran before, and the sandbox refused it something
-	wanted  []string // grants that would permit it
-	granted []string // of them, by a person, for the next attempt
-
-	agreed agenttool.Protected // the protected names that a person let the call change
-	consent
-	wall wall // accesses that were refused, and prompts for them, while it ran
-}
-
-// consent is the answer of the person who allowed the call.
-type consent struct {
-	feedback string   // of the person who allowed the call, for the model
-	opened   []string // directories that it makes, and that stay open
-}
-
-// turn is a call's place in the order of admission: among the calls that are prepared at once, and among those that wait
-// for a slot and for locks. Both are taken together, so that no call waits for one behind it.
-type turn struct {
-	gate  *scheduler.Ticket
-	place *scheduler.Ticket
-	room  *scheduler.Ticket // of a call on files, from its start on
-}
-
-// enter waits until the call is one of those that are prepared at once.
-func (t turn) enter(ctx context.Context) error {
-	if t.gate == nil {
-		return nil
-	}
-	return t.gate.Wait(ctx)
-}
-
-// free gives the slot and the locks back, or the place in the line.
-func (t turn) free() {
-	if t.place != nil {
-		t.place.Release()
-	}
-}
-
-// pass gives the place among the prepared calls back, and that among those that hold content.
-func (t turn) pass() {
-	if t.gate != nil {
-		t.gate.Release()
-	}
-	if t.room != nil {
-		t.room.Release()
-	}
-}
-
-// modifier is a call's request to move the session's directory, and its outcome.
-//
-// Agent Tool v0.2.0, "Context modifiers" (AT-123, AT-136).
-type modifier struct {
-	Type    string `json:"type"` // working_directory
-	From    string `json:"from"`
-	To      string `json:"to"`
-	Applied bool   `json:"applied"`
-	Reason  string `json:"reason,omitempty"` // why it was not applied, or when it will be
-}
-
-// note says to the model where it is.
-func (m *modifier) note() string {
-	switch {
-	case !m.Applied:
-		return fmt.Sprintf("[the session's directory stays %s and does not become %s: %s]", m.From, m.To, m.Reason)
-	case m.Reason != "":
-		return fmt.Sprintf("[the session's directory is %s %s]", m.To, m.Reason)
-	}
-	return fmt.Sprintf("[the session's directory is now %s]", m.To)
-}
-
-// runs reports whether the call has no result yet, or has left a job behind.
-func (c *call) runs() bool { return c.ctx.Err() == nil || c.leftJob() }
-
-// leftJob reports whether the call has its result, and its command goes on.
-func (c *call) leftJob() bool {
-	select {
-	case <-c.ended:
-		return c.followed.Load()
-	default:
-		return false
-	}
-}
-
-// listener is the way to a caller that can answer prompts while it waits for the result; nil: there is none.
-func (c *call) listener() prompt.Listener {
-	if c.leftJob() {
-		return nil
-	}
-	return c.req.Caller.Asked
-}
-
-// awaitTurn waits until the calls before it in its batch have been handed over.
-func (c *admission) awaitTurn(t turn) {
-	if c.before != nil {
-		t.pass() // a result that waits for its turn does not hold up other calls
-		<-c.before
-	}
-}
-
-// readOnly reports whether the call is known to change nothing.
-func (c *binding) readOnly() bool {
-	return c.bound != nil && c.bound.Facts().ReadOnly == agenttool.Yes
-}
-
-// actsOnJobs reports whether the call needs neither a slot nor a place in line.
-func (c *admission) actsOnJobs() bool {
-	if c.tool == nil {
-		return false
-	}
-	_, ok := c.tool.tool.(agenttool.JobTool)
-	return ok
-}
-
-// policy is the scheduler's policy that the call runs under.
-func (c *admission) policy() agenttool.SchedulerPolicy {
-	if c.batch != nil {
-		return c.batch.policy
-	}
-	return sessionPolicy(c.host.o.MaxParallel)
-}
-
-// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
-// Only the first begin has an effect.
-func (r *record) begin(c *call) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing != notYet {
-		return
-	}
-	planned := r.event(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", r.inv)
-	r.writing, r.events = begun, append(append(r.journal.refers(c), planned), r.events...)
-}
-
-// refers returns those of the records that a call refers to and that the journal does not hold.
-func (j *journal) refers(c *call) []agenttool.Event {
-	var events []agenttool.Event
-	if j.first("policy " + c.batch.policyKey()) {
-		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSchedulerPolicy}, "scheduler_policy", c.policy()))
-	}
-	events = append(events, j.created(c.surface)...)
-	if e := c.tool; e != nil && j.first("tool "+string(e.Declaration.ToolID)) {
-		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventDeclared, ToolID: e.Declaration.ToolID},
-			"declaration", e.Declaration, "interface", e.Interface, "execution_profile", e.Execution, "permission_profile", e.Permission))
-	}
-	return events
-}
-
-// situation describes the call's place for hooks.
-func (c *call) situation() situation {
-	s := situation{dir: c.dir, mode: c.approval.policy.Mode}
-	if c.bound != nil {
-		s.input = encode(c.bound.Input())
-	}
-	return s
-}
-
-// reporter is the face that a call shows to its tool.
-type reporter struct{ c *call }
-
-// Progress implements agenttool.Reporter.
-func (r reporter) Progress(p agenttool.Progress) {
-	rec := r.c.rec
-	if !rec.due() {
-		return
-	}
-	p = rec.step(p)
-	if r.c.batch.ordered() {
-		if rec.hold(p, r.c.before) {
-			return
-		}
-		r.c.release(rec)
-	}
-	r.c.progressed(rec, p)
-}
-
-// progressed writes progress and sends it. Progress that is not recorded is not sent.
-func (c *admission) progressed(rec *record, steps ...agenttool.Progress) {
-	for _, p := range steps {
-		rec.emit(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
-	}
-	if err := rec.flush(); err != nil || c.req.Caller.Progress == nil {
-		return
-	}
-	for _, p := range steps {
-		c.req.Caller.Progress(p)
-	}
-}
-
-// release writes and sends progress that waited for the call's turn in its batch.
-func (c *admission) release(rec *record) {
-	if steps := rec.unhold(); len(steps) > 0 {
-		c.progressed(rec, steps...)
-	}
-}
-
-// Payload implements agenttool.Reporter.
-func (r reporter) Payload(name, mediaType string) (agenttool.Payload, error) {
-	file := name
-	if r.c.approval.attempt > 1 {
-		file += "-" + strconv.Itoa(r.c.approval.attempt)
-	}
-	return r.c.host.o.Store.Payload(r.c.rec.id, file, mediaType, file)
-}
-
-// Invocation implements agenttool.Reporter.
-func (r reporter) Invocation() agenttool.InvocationID { return r.c.rec.id }
-
-// errDeadline is why a call with a deadline ended.
-func errDeadline(d time.Duration) error {
-	return agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the call did not end within its timeout of "+d.String())
-}
-
-// errStalled is why a call without a deadline ended that a file system held up.
-var errStalled = agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the file system did not answer for "+fileLimit.String())
-
-// errShutdown is why calls end when the host does.
-var errShutdown = agenttool.Failure(agenttool.Canceled, "runtime_shutdown", "toolhost is shutting down")
-
-// errSibling is why a call ends when another call of its batch failed.
-var errSibling = agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "another call of the batch failed")
-
-// errInterrupted is why a call ends that its client canceled.
-func errInterrupted(reason string) error {
-	message := "the call was canceled"
-	if reason != "" {
-		message += ": " + reason
-	}
-	return agenttool.Failure(agenttool.Canceled, "user_interruption", message)
-}
-
-// errFallback is why a call ends whose model stream was given up for another.
-func errFallback(reason string) error {
-	message := "the model's stream was given up, and this call with it"
-	if reason != "" {
-		message += ": " + reason
-	}
-	return agenttool.Failure(agenttool.StreamingFallbackDiscarded, "stream_given_up", message)
-}
-
-// abortReason is the standard's word for why a call ended before its time (AT-244), empty if it did not.
-func abortReason(e *agenttool.Error) string {
-	if e == nil {
-		return ""
-	}
-	return abortReasons[e.Code]
-}
-
-var abortReasons = map[string]string{
-	"deadline_exceeded": "timeout",
-	"runtime_shutdown":  "runtime shutdown",
-	"user_interruption": "user interruption",
-	"sibling_error":     "sibling error",
-	"stream_given_up":   "fallback",
-}
-
-// Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
-// ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
-func (h *Host) Invoke(r Request, done func(Completion)) error {
-	read := h.registry.adapt(r)
-	h.live.mu.Lock()
-	defer h.live.mu.Unlock()
-	if err := h.live.admissible(&h.surfaces, r); err != nil {
-		return err
-	}
-	var b *batch
-	if r.Batch != "" {
-		b = h.live.join(r.Batch, h.sched, h.o.MaxParallel)
-	}
-	h.start(h.register(r, read, b), done)
-	return nil
-}
-
-// register makes the call known. The caller holds h.live.mu.
-func (h *Host) register(r Request, read adapted, b *batch) *call {
-	c := newCall(h, r, read, h.rules.Policy().For(r.Caller.Threads))
-	if set := h.hooks.Load(); set != nil {
-		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, hookTarget: hookTarget{tool: c.tool, name: r.Tool}}
-	}
-	for _, id := range r.After {
-		c.after = append(c.after, dependency{id: id, call: h.live.calls[id], succeeded: h.live.ended.succeeded(id)})
-	}
-	h.live.calls[r.ID] = c
-	h.live.input += len(r.Input)
-	if b != nil {
-		b.add(c)
-		c.rec.update(func(inv *agenttool.Invocation) { inv.SchedulerPolicyRef = b.policy.SchedulerPolicyID })
-	}
-	if len(r.After) == 0 {
-		c.admit()
-	}
-	return c
-}
-
-func newCall(h *Host, r Request, read adapted, policy permissions.Policy) *call {
-	now := h.o.Now()
-	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
-	inv := agenttool.Invocation{
-		SchemaVersion: agenttool.SchemaVersion,
-		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
-		ToolID:        unknownTool,
-		SurfaceID:     surface.SurfaceID,
-		NativeCallID:  r.name(),
-		Inputs:        agenttool.Inputs{ModelInput: r.Input},
-		InvocationRefs: agenttool.InvocationRefs{
-			ActorRef: r.Actor, RuntimeRefs: append([]string{string(h.o.Session)}, r.Caller.Refs...), SchedulerPolicyRef: schedulerPolicyID,
-		},
-		CreatedAt: agenttool.Timestamp(now),
-	}
-	tool := h.registry.names[r.Tool]
-	if tool != nil {
-		inv.ToolID = tool.Declaration.ToolID
-		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
-	}
-	if len(read.changes) > 0 {
-		learnSensitive(h.o.Store.Redactor(), tool, read.input)
-		inv.Mutations = []agenttool.InputMutation{adaptation(read.changes, agenttool.InputMutation{
-			SchemaVersion: agenttool.SchemaVersion, MutationID: agenttool.MutationID(h.o.IDs.New("mut_", now)), InvocationID: inv.InvocationID,
-			CreatedAt: inv.CreatedAt,
-		})}
-	}
-	if len(r.Trace) > 0 {
-		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
-	}
-	if len(r.Mapping) > 0 {
-		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
-	}
-	c := &call{
-		admission: admission{host: h, req: r, tool: tool, surface: surface, adaptError: read.err}, binding: binding{input: read.input},
-		rec:      newRecord(&h.journal, inv),
-		lifetime: lifetime{ended: make(chan struct{}), handed: make(chan struct{})},
-	}
-	c.approval = approval{c: c, policy: policy}
-	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
-	c.expire = func() {}
-	if r.Timeout > 0 {
-		c.ctx, c.expire = context.WithTimeoutCause(c.ctx, r.Timeout, errDeadline(r.Timeout))
-	}
-	return c
-}
-
-// unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
-const unknownTool = "toolhost.unknown"
-
-// start runs the call in its own goroutine. It has ended, for Drain, when its result was handed over.
-func (h *Host) start(c *call, done func(Completion)) {
-	c.done = done
-	h.running.Add(1)
-	go c.serve()
-}
 
 // Request asks for one call.
 type Request struct {
@@ -509,27 +84,6 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{ErrRequest}, args...)...)
 }
 
-// CancelAck answers a cancel request.
-type CancelAck struct {
-	Acknowledged bool   `json:"acknowledged"`
-	Status       string `json:"status"` // the call's state at the request; unknown if there is no such live call
-}
-
-// CancelKind is a kind of request to cancel a call.
-type CancelKind string
-
-// The kinds.
-const (
-	Interrupt CancelKind = "interrupt" // the result says that it was canceled
-	Fallback  CancelKind = "fallback"  // the model's stream was given up for another: the result is discarded
-)
-
-// CancelKinds lists the kinds.
-var CancelKinds = []CancelKind{Interrupt, Fallback}
-
-// maxReason is the most bytes of a reason, and of the id of an unknown call, that a record holds.
-const maxReason = 1 << 10
-
 // Completion is how a call ended: the invocation, its one terminal result, and where the payload is kept.
 type Completion struct {
 	Invocation  agenttool.Invocation
@@ -546,4 +100,236 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 		return c.encoded, nil
 	}
 	return object("invocation", c.Invocation, "result", c.Result, "persistence", c.Persistence), nil
+}
+
+// call is one call on its way through the pipeline. Its own goroutine changes it, and others read its record, unless a group says otherwise.
+type call struct {
+	// Settled at admission. With these and a fork of its record a call that is stuck is concluded.
+	host       *Host
+	req        Request
+	tool       *entry            // nil: there is none of that name
+	surface    agenttool.Surface // that it is held to
+	adaptError error             // why the model's input cannot be adapted to the tool's schema
+	batch      *batch            // nil: it is in none
+	before     <-chan struct{}   // closed when the member of the batch before this one was handed over; nil: it waits for none
+	after      []dependency
+	done       func(Completion)
+
+	// How long it may run, and whether it has ended.
+	ctx        context.Context // ends with the call's cancellation, deadline or the host; owned by this call alone
+	cancel     context.CancelCauseFunc
+	expire     context.CancelFunc
+	ctxEnd     atomic.Int64  // when ctx ended, in nanoseconds since 1970; 0: it has not
+	leavesJob  atomic.Bool   // a job goes on after it
+	concluding atomic.Bool   // a goroutine has begun to conclude the call
+	ended      chan struct{} // closed when the result is known
+	handedOver chan struct{} // closed when the result was handed over
+
+	// Its place among the others. live.mu guards it; the call itself reads it freely.
+	turn       turn
+	afterOther bool  // it waited for another call: the end of input cancels it unless it is read-only
+	waiting    bool  // for a slot, a lock or an answer: likewise
+	next       *call // the member of the batch behind this one
+
+	// Its place among those that move the session. places.mu guards it; the call itself reads mayMove freely.
+	order     int64 // its number in the order of admission
+	mayMove   bool  // its tool may move the session
+	ranBeside bool  // other calls ran at the same time
+
+	// Its input, and the directory that it is bound in.
+	dir   string // where it starts
+	input []byte // the model's input, adapted to the tool's schema, or another that a hook or a person made of it
+	bound agenttool.Call
+
+	approval approval
+	hooks    *hookRunner // nil: none are set
+	out      agenttool.Output
+	move     *modifier // of the session's directory; nil: none
+	rec      *record
+}
+
+// dependency is a call that must succeed first: a live one, or the outcome of one that has ended.
+type dependency struct {
+	id        string
+	call      *call
+	succeeded bool
+}
+
+// turn is a call's place in the order of admission: among the calls that are prepared at once, and among those that wait
+// for a slot and for locks. Both are taken together, so that no call waits for one behind it.
+type turn struct {
+	gate  *scheduler.Ticket
+	place *scheduler.Ticket
+	room  *scheduler.Ticket // of a call on files, from its start on
+}
+
+// enter waits until the call is one of those that are prepared at once.
+func (t turn) enter(ctx context.Context) error {
+	if t.gate == nil {
+		return nil
+	}
+	return t.gate.Wait(ctx)
+}
+
+// free gives the slot and the locks back, or the place in the line.
+func (t turn) free() {
+	if t.place != nil {
+		t.place.Release()
+	}
+}
+
+// pass gives the place among the prepared calls back, and that among those that hold content.
+func (t turn) pass() {
+	if t.gate != nil {
+		t.gate.Release()
+	}
+	if t.room != nil {
+		t.room.Release()
+	}
+}
+
+// Invoke admits one call and returns at once. done is called exactly once, from another goroutine, when the call has
+// ended and everything before it in its batch has been handed over. An error means that nothing was admitted.
+func (h *Host) Invoke(r Request, done func(Completion)) error {
+	read := h.registry.adapt(r)
+	h.live.mu.Lock()
+	defer h.live.mu.Unlock()
+	if err := h.live.admissible(&h.surfaces, r); err != nil {
+		return err
+	}
+	var b *batch
+	if r.Batch != "" {
+		b = h.live.join(r.Batch, h.sched, h.o.MaxParallel)
+	}
+	h.register(r, read, b).start(done)
+	return nil
+}
+
+// register makes the call known. The caller holds h.live.mu.
+func (h *Host) register(r Request, read adapted, b *batch) *call {
+	c := newCall(h, r, read, h.rules.Policy().For(r.Caller.Threads))
+	if set := h.hooks.Load(); set != nil {
+		c.hooks = &hookRunner{host: h, set: set, rec: c.rec, tool: c.tool, name: r.Tool}
+	}
+	for _, id := range r.After {
+		c.after = append(c.after, dependency{id: id, call: h.live.calls[id], succeeded: h.live.ended.succeeded(id)})
+	}
+	h.live.calls[r.ID] = c
+	h.live.input += len(r.Input)
+	if b != nil {
+		b.add(c)
+		c.rec.update(func(inv *agenttool.Invocation) { inv.SchedulerPolicyRef = b.policy.SchedulerPolicyID })
+	}
+	if len(r.After) == 0 {
+		c.takeTurn()
+	}
+	return c
+}
+
+func newCall(h *Host, r Request, read adapted, policy permissions.Policy) *call {
+	now := h.o.Now()
+	surface, _ := h.surfaces.of(r.Surface) // admission has refused unknown ones
+	inv := agenttool.Invocation{
+		SchemaVersion: agenttool.SchemaVersion,
+		InvocationID:  agenttool.InvocationID(h.o.IDs.New("inv_", now)),
+		ToolID:        unknownTool,
+		SurfaceID:     surface.SurfaceID,
+		NativeCallID:  r.name(),
+		Inputs:        agenttool.Inputs{ModelInput: r.Input},
+		InvocationRefs: agenttool.InvocationRefs{
+			ActorRef: r.Actor, RuntimeRefs: append([]string{string(h.o.Session)}, r.Caller.Refs...), SchedulerPolicyRef: schedulerPolicyID,
+		},
+		CreatedAt: agenttool.Timestamp(now),
+	}
+	tool := h.registry.names[r.Tool]
+	if tool != nil {
+		inv.ToolID = tool.Declaration.ToolID
+		learnSensitive(h.o.Store.Redactor(), tool, r.Input)
+	}
+	if len(read.changes) > 0 {
+		learnSensitive(h.o.Store.Redactor(), tool, read.input)
+		inv.Mutations = []agenttool.InputMutation{adaptation(read.changes, agenttool.InputMutation{
+			SchemaVersion: agenttool.SchemaVersion, MutationID: agenttool.MutationID(h.o.IDs.New("mut_", now)), InvocationID: inv.InvocationID,
+			CreatedAt: inv.CreatedAt,
+		})}
+	}
+	if len(r.Trace) > 0 {
+		inv.TelemetryRefs = append(inv.TelemetryRefs, r.Trace)
+	}
+	if len(r.Mapping) > 0 {
+		inv.ExternalMappings = append(inv.ExternalMappings, r.Mapping)
+	}
+	c := &call{
+		host: h, req: r, tool: tool, surface: surface, adaptError: read.err, input: read.input,
+		ended: make(chan struct{}), handedOver: make(chan struct{}),
+		approval: approval{policy: policy}, rec: newRecord(&h.journal, inv),
+	}
+	c.ctx, c.cancel = context.WithCancelCause(h.ctx)
+	c.expire = func() {}
+	if r.Timeout > 0 {
+		c.ctx, c.expire = context.WithTimeoutCause(c.ctx, r.Timeout, errDeadline(r.Timeout))
+	}
+	return c
+}
+
+// unknownTool is the id on the record of a call that names no tool: the name itself can be anything.
+const unknownTool = "toolhost.unknown"
+
+// start runs the call in its own goroutine. It has ended, for Drain, when its result was handed over.
+func (c *call) start(done func(Completion)) {
+	c.done = done
+	c.host.running.Add(1)
+	go c.serve()
+}
+
+// runs reports whether the call has no result yet, or has left a job behind.
+func (c *call) runs() bool { return c.ctx.Err() == nil || c.leftJob() }
+
+// leftJob reports whether the call has its result, and its command goes on.
+func (c *call) leftJob() bool {
+	select {
+	case <-c.ended:
+		return c.leavesJob.Load()
+	default:
+		return false
+	}
+}
+
+// listener is the way to a caller that can answer prompts while it waits for the result; nil: there is none.
+func (c *call) listener() prompt.Listener {
+	if c.leftJob() {
+		return nil
+	}
+	return c.req.Caller.Asked
+}
+
+// readOnly reports whether the call is known to change nothing.
+func (c *call) readOnly() bool {
+	return c.bound != nil && c.bound.Facts().ReadOnly == agenttool.Yes
+}
+
+// actsOnJobs reports whether the call needs neither a slot nor a place in line.
+func (c *call) actsOnJobs() bool {
+	if c.tool == nil {
+		return false
+	}
+	_, ok := c.tool.tool.(agenttool.JobTool)
+	return ok
+}
+
+// policy is the scheduler's policy that the call runs under.
+func (c *call) policy() agenttool.SchedulerPolicy {
+	if c.batch != nil {
+		return c.batch.policy
+	}
+	return sessionPolicy(c.host.o.MaxParallel)
+}
+
+// situation describes the call's place for hooks.
+func (c *call) situation() situation {
+	s := situation{dir: c.dir, mode: c.approval.policy.Mode}
+	if c.bound != nil {
+		s.input = encode(c.bound.Input())
+	}
+	return s
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,28 @@ type places struct {
 	active   map[*call]bool
 }
 
+// modifier is a call's request to move the session's directory, and its outcome.
+//
+// Agent Tool v0.2.0, "Context modifiers" (AT-123, AT-136).
+type modifier struct {
+	Type    string `json:"type"` // working_directory
+	From    string `json:"from"`
+	To      string `json:"to"`
+	Applied bool   `json:"applied"`
+	Reason  string `json:"reason,omitempty"` // why it was not applied, or when it will be
+}
+
+// note says to the model where it is.
+func (m *modifier) note() string {
+	switch {
+	case !m.Applied:
+		return fmt.Sprintf("[the session's directory stays %s and does not become %s: %s]", m.From, m.To, m.Reason)
+	case m.Reason != "":
+		return fmt.Sprintf("[the session's directory is %s %s]", m.To, m.Reason)
+	}
+	return fmt.Sprintf("[the session's directory is now %s]", m.To)
+}
+
 // current is where calls start that are admitted now.
 func (p *places) current() string {
 	p.mu.Lock()
@@ -41,8 +64,8 @@ func (p *places) before() string {
 func (p *places) leave(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b.dir != "" {
-		p.old, p.dir = p.dir, b.dir
+	if b.endDir != "" {
+		p.old, p.dir = p.dir, b.endDir
 	}
 }
 
@@ -94,8 +117,8 @@ func (p *places) moverBefore(c *call) (m mover, found bool) {
 func (p *places) startOf(b *batch) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b.start = cmp.Or(b.start, p.dir)
-	return b.start
+	b.startDir = cmp.Or(b.startDir, p.dir)
+	return b.startDir
 }
 
 // here is where a call starts that starts where the session is now. If that directory was removed, it is the next existing one above it.
@@ -123,10 +146,10 @@ func (p *places) begin(c *call) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for other := range p.active {
-		if c.declared != other.declared && (c.batch == nil || c.batch != other.batch) {
-			continue // it is known which of them starts where: see start
+		if c.mayMove != other.mayMove && (c.batch == nil || c.batch != other.batch) {
+			continue // it is known which of them starts where: see startDir
 		}
-		other.others, c.others = true, true
+		other.ranBeside, c.ranBeside = true, true
 	}
 	p.active[c] = true
 }
@@ -149,7 +172,7 @@ func (p *places) move(c *call, to string) *modifier {
 	m := &modifier{Type: "working_directory", From: p.dir, To: to}
 	switch {
 	case err == nil && path.Resolved == p.dir:
-		return c.moved
+		return c.move
 	case err != nil || !slices.Contains(p.scope.Roots, path.Root) || path.Private:
 		m.Reason = "it is outside the workspace"
 	case !isDir(path.Resolved):
@@ -157,8 +180,8 @@ func (p *places) move(c *call, to string) *modifier {
 	case policy == "forbid":
 		m.Reason = "the batch's context_modifier_policy is forbid"
 	case policy == "defer_until_batch_complete":
-		c.batch.dir, m.Applied, m.Reason = path.Resolved, true, "when the batch is complete"
-	case c.others:
+		c.batch.endDir, m.Applied, m.Reason = path.Resolved, true, "when the batch is complete"
+	case c.ranBeside:
 		m.Reason = "other calls ran at the same time"
 	default:
 		p.old, p.dir, m.Applied = p.dir, path.Resolved, true

@@ -16,12 +16,33 @@ import (
 	"toolhost/persist"
 )
 
+// ending is the last stage of a call: it makes the result from the tool's output, or from the error. Of the call it uses only
+// fields that never change, since the call's own goroutine may be stuck and go on later.
+type ending struct {
+	c     *call
+	rec   *record
+	hooks *hookRunner      // nil: none are set
+	turn  turn             // given back at the end
+	at    func() situation // for hooks
+
+	// The state of the call at its end.
+	stuck   bool // the call did not come to its end, and may still run
+	out     agenttool.Output
+	err     *agenttool.Error // nil: it succeeded
+	move    *modifier        // of the session's directory; nil: none
+	notes   []string         // of the host, for the model
+	consent consent
+
+	result agenttool.Result
+	kept   agenttool.Persistence // where its payload is
+}
+
 // finish maps what happened to the terminal result, keeps and records it (AT-120 … AT-123). It always succeeds: a result that the journal
 // cannot hold is delivered as well, and says so.
 func (e *ending) finish(err error) Completion {
 	e.c.host.places.stays(e.c)
 	if !e.out.Yielded {
-		e.c.host.rules.shut(e.rec.id, e.opened)
+		e.c.host.rules.shut(e.rec.id, e.consent.opens)
 	}
 	if e.hooks == nil && e.out.Shown == nil {
 		e.turn.free()
@@ -273,36 +294,6 @@ func terminalEvent(s agenttool.InvocationStatus) agenttool.EventType {
 	return agenttool.EventFailed
 }
 
-// ending is the last stage of a call: it makes the result from the tool's output, or from the error. Of the call it uses only
-// fields that never change, since the call's own goroutine may be stuck and go on later.
-type ending struct {
-	c     *call
-	rec   *record
-	hooks *hookRunner      // nil: none are set
-	turn  turn             // given back at the end
-	at    func() situation // for hooks
-
-	outcome
-	consent
-
-	resultRecords
-}
-
-// outcome is the state of the call at its end.
-type outcome struct {
-	stuck bool // the call did not come to its end, and may still run
-	out   agenttool.Output
-	err   *agenttool.Error // nil: it succeeded
-	moved *modifier        // of the session's directory; nil: none
-	notes []string         // of the host, for the model
-}
-
-// resultRecords are the result and the place of its payload.
-type resultRecords struct {
-	result agenttool.Result
-	kept   agenttool.Persistence
-}
-
 // mapResult makes the result, once (AT-120).
 func (e *ending) mapResult() {
 	now := e.c.host.o.Now()
@@ -332,8 +323,8 @@ func (e *ending) mapResult() {
 
 // remark adds the host's own notes: where the session moved, and which jobs may disturb the call.
 func (e *ending) remark() {
-	if e.moved != nil {
-		e.result.Extra = agenttool.Extra{"context_modifiers": encode([]*modifier{e.moved})}
+	if e.move != nil {
+		e.result.Extra = agenttool.Extra{"context_modifiers": encode([]*modifier{e.move})}
 	}
 	if e.err != nil && e.err.Hint != "" && len(e.out.Content) > 0 {
 		e.notes = append(e.notes, "["+e.err.Hint+"]")
@@ -344,8 +335,8 @@ func (e *ending) remark() {
 	for _, change := range e.rec.changed() {
 		e.notes = append(e.notes, "[the input was "+change+"]")
 	}
-	if e.feedback != "" {
-		e.notes = append(e.notes, "[the person who allowed this says: "+e.feedback+"]")
+	if e.consent.feedback != "" {
+		e.notes = append(e.notes, "[the person who allowed this says: "+e.consent.feedback+"]")
 	}
 	if jobs := e.c.host.jobs.disturbers(e.rec, e.out.Job); len(jobs) > 0 {
 		e.notes = append(e.notes, "["+disturbance(jobs)+"]")

@@ -77,11 +77,11 @@ type overrides struct {
 	now func() time.Time
 
 	mu sync.Mutex
-	of map[[sha256.Size]byte]overriding
+	of map[[sha256.Size]byte]override
 }
 
-// overriding are granted grants, and their expiry.
-type overriding struct {
+// override are grants for one call, and until when it may use them.
+type override struct {
 	grants []string
 	until  time.Time
 }
@@ -97,22 +97,25 @@ func (o *overrides) add(of [sha256.Size]byte, grants []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.of == nil || len(o.of) >= maxOverrides {
-		o.of = map[[sha256.Size]byte]overriding{}
+		o.of = map[[sha256.Size]byte]override{}
 	}
-	o.of[of] = overriding{grants, o.now().Add(overrideTime)}
+	o.of[of] = override{grants, o.now().Add(overrideTime)}
 }
 
-// take returns the grants for a call of that identity; they count once.
-func (o *overrides) take(identity func() [sha256.Size]byte) ([]string, bool) {
+// take returns the grants for a call of that identity, nil if there are none. They count once.
+func (o *overrides) take(identity func() [sha256.Size]byte) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.of) == 0 {
-		return nil, false
+		return nil
 	}
 	of := identity()
-	found, there := o.of[of]
+	found := o.of[of]
 	delete(o.of, of)
-	return found.grants, there && o.now().Before(found.until)
+	if !o.now().Before(found.until) {
+		return nil
+	}
+	return found.grants
 }
 
 // maxOpens is how much a prompt offers to keep open: users read no more.

@@ -24,29 +24,14 @@ type hookRunner struct {
 	host *Host
 	set  *hook.Set // the snapshot that the call was admitted under
 	rec  *record
-	hookTarget
-
-	rewriting
-	stored int // payloads of hooks
-
-	mu sync.Mutex // guards what follows
-	hookAnswers
-}
-
-// hookTarget is the tool of the call.
-type hookTarget struct {
-	tool *entry // nil: the call names none
+	tool *entry // of the call; nil: the call names none
 	name string // of the tool, as the call has it
-}
 
-// rewriting is about hooks that change the input.
-type rewriting struct {
 	rewriter hook.Message // the hook whose input is bound now; zero: none
 	asked    *hint        // opinions about a prompt of hooks that changed the input: they do not run on their own input
-}
+	stored   int          // payloads of hooks
 
-// hookAnswers are the texts of hooks, until the result has them.
-type hookAnswers struct {
+	mu       sync.Mutex          // guards what follows: the texts of hooks, until the result has them
 	decision *agenttool.Decision // the last one that hooks got
 	context  []string            // for the model, not yet in the result
 	messages []hook.Message      // for the person
@@ -71,10 +56,8 @@ func (w *hookRunner) fork(rec *record) *hookRunner {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return &hookRunner{
-		host: w.host, set: w.set, rec: rec, hookTarget: hookTarget{tool: w.tool, name: w.name}, hookAnswers: hookAnswers{
-			decision: w.decision, stop: w.stop,
-			context: slices.Clone(w.context), messages: slices.Clone(w.messages), warnings: slices.Clone(w.warnings),
-		},
+		host: w.host, set: w.set, rec: rec, tool: w.tool, name: w.name, decision: w.decision, stop: w.stop,
+		context: slices.Clone(w.context), messages: slices.Clone(w.messages), warnings: slices.Clone(w.warnings),
 	}
 }
 
@@ -510,8 +493,8 @@ func (e *ending) afterwards() (context.Context, context.CancelFunc) {
 		return e.c.ctx, func() {}
 	}
 	left := afterEnd
-	if lapsed := e.c.lapsed.Load(); lapsed != 0 {
-		left = max(leastAfter, afterEnd-time.Since(time.Unix(0, lapsed)))
+	if end := e.c.ctxEnd.Load(); end != 0 {
+		left = max(leastAfter, afterEnd-time.Since(time.Unix(0, end)))
 	}
 	return context.WithTimeoutCause(context.WithoutCancel(e.c.ctx), left,
 		fmt.Errorf("it took longer than the %s that hooks have after a call was ended", afterEnd))

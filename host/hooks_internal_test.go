@@ -80,12 +80,11 @@ func TestHintOnDecision(t *testing.T) {
 // TestNoHooksCostNothing: where none are set, asking for them allocates nothing.
 func TestNoHooksCostNothing(t *testing.T) {
 	c, d := &call{}, agenttool.Decision{}
-	c.approval.c = c
 	e := &ending{c: c}
 	if n := testing.AllocsPerRun(100, func() {
-		_ = c.approval.preHooks(t.Context())
-		_, _ = c.approval.permissionRequestHooks(t.Context(), &d)
-		c.approval.permissionDecisionHooks(t.Context(), d)
+		_ = c.preHooks(t.Context())
+		_, _ = c.permissionRequestHooks(t.Context(), &d)
+		c.permissionDecisionHooks(t.Context(), d)
 		e.postHooks()
 		e.persistenceHooks()
 	}); n != 0 {
@@ -125,12 +124,12 @@ func TestHooksOfAnAbandonedCall(t *testing.T) {
 	tool := stuckTool{make(chan struct{}), make(chan struct{})}
 	h, err := New(Options{
 		Tools: []agenttool.Tool{tool}, Scope: agenttool.Scope{Dir: dir, Roots: []string{dir}}, Policy: permissions.Policy{Workspace: dir},
-		Store: persist.New(persist.Options{Dir: t.TempDir()}), Locate: func(*agenttool.Path) error { return nil }, HookOptions: HookOptions{HookEnviron: os.Environ(),
-			Hooks: []hook.Hook{
-				script(hook.PreToolUse, `echo '{"additional_context":["watched"]}'`),
-				script(hook.PostToolUse, `echo >>wrong`),
-				script(hook.PostToolUseFailure, `cat >>told`),
-			}},
+		Store: persist.New(persist.Options{Dir: t.TempDir()}), Locate: func(*agenttool.Path) error { return nil }, HookEnviron: os.Environ(),
+		Hooks: []hook.Hook{
+			script(hook.PreToolUse, `echo '{"additional_context":["watched"]}'`),
+			script(hook.PostToolUse, `echo >>wrong`),
+			script(hook.PostToolUseFailure, `cat >>told`),
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

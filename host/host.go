@@ -49,11 +49,6 @@ type Options struct {
 	Jobs        Jobs                 // of the tools; nil: none outlives its call
 	First       func()               // runs once, before the first call does anything; nil: nothing. Calls wait for it, so that it must be bounded
 
-	HookOptions
-}
-
-// HookOptions are the hooks of a host, with their environment and matcher.
-type HookOptions struct {
 	Hooks       []hook.Hook // run at moments of calls; [Host.SetHooks] replaces them
 	HookEnviron []string    // "NAME=value" each: the environment of hooks is made from it; nil: hooks get none of it
 
@@ -117,7 +112,7 @@ func New(o Options) (*Host, error) {
 		rules:     rules{policy: o.Policy, limit: o.Policy.Mode, parser: o.Parser},
 		grants:    grants{o.Locate, o.Private},
 		places:    places{locate: o.Locate, scope: o.Scope, dir: o.Scope.Dir, active: map[*call]bool{}},
-		live:      live{memory: o.Memory, inFlight: inFlight{calls: map[string]*call{}}, batches: map[string]*batch{}},
+		live:      live{memory: o.Memory, calls: map[string]*call{}, batches: map[string]*batch{}},
 		overrides: overrides{now: o.Now},
 	}
 	if o.Memory > 0 {
@@ -171,7 +166,7 @@ func (h *Host) Check(ctx context.Context, tool string, input []byte) (agenttool.
 	if err != nil {
 		return agenttool.Decision{}, nil, err
 	}
-	return c.approval.decide(), c.bound.Facts(), nil
+	return c.decide(), c.bound.Facts(), nil
 }
 
 // Doors and settings read and change these parts of a host, besides calls.

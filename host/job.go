@@ -37,7 +37,7 @@ type jobs struct {
 
 // follow keeps a job in mind until it has ended, and then announces that.
 func (j *jobs) follow(c *call, job agenttool.Job) {
-	c.followed.Store(true)
+	c.leavesJob.Store(true)
 	b := background{job: job}
 	b.writes = slices.DeleteFunc(slices.Clone(c.rec.view().Scheduler.ResourceLocks), func(l agenttool.Lock) bool { return !l.Write })
 	j.mu.Lock()

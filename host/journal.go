@@ -16,7 +16,9 @@ type journal struct {
 	store *persist.Store
 	ids   *agenttool.IDs
 	now   func() time.Time
-	evidence
+
+	once    sync.Mutex
+	records map[string]bool // that calls refer to, by kind and name, and that are written; guarded by once
 
 	mu          sync.Mutex // guards what follows, and orders what subscribers hear
 	subscribers []*Subscription
@@ -210,14 +212,22 @@ func (j *journal) firstOf(err error) bool {
 	return changed && err != nil
 }
 
-// evidence are the records that calls refer to. The journal holds each of them once, before or with the first call that names it.
-type evidence struct {
-	guard   sync.Mutex
-	written map[string]bool // by kind and name
-}
+// maxRecords bounds the names that are remembered: clients may name policies as they like. Then records are written again.
+const maxRecords = 4096
 
-// maxWritten bounds the names that are remembered: clients may name policies as they like. Then records are written again.
-const maxWritten = 4096
+// refers returns those of the records that a call refers to and that the journal does not hold.
+func (j *journal) refers(c *call) []agenttool.Event {
+	var events []agenttool.Event
+	if j.first("policy " + c.batch.policyKey()) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventSchedulerPolicy}, "scheduler_policy", c.policy()))
+	}
+	events = append(events, j.created(c.surface)...)
+	if e := c.tool; e != nil && j.first("tool "+string(e.Declaration.ToolID)) {
+		events = append(events, j.event(agenttool.Event{EventType: agenttool.EventDeclared, ToolID: e.Declaration.ToolID},
+			"declaration", e.Declaration, "interface", e.Interface, "execution_profile", e.Execution, "permission_profile", e.Permission))
+	}
+	return events
+}
 
 // created is the event of a surface that the journal does not hold.
 func (j *journal) created(s agenttool.Surface) []agenttool.Event {
@@ -227,17 +237,18 @@ func (j *journal) created(s agenttool.Surface) []agenttool.Event {
 	return []agenttool.Event{j.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", s)}
 }
 
-// first reports whether a record is new, and remembers it.
-func (w *evidence) first(name string) bool {
-	w.guard.Lock()
-	defer w.guard.Unlock()
-	if w.written[name] {
+// first reports whether a record that calls refer to is new, and remembers it: the journal holds each of them once, before or with the first
+// call that names it.
+func (j *journal) first(name string) bool {
+	j.once.Lock()
+	defer j.once.Unlock()
+	if j.records[name] {
 		return false
 	}
-	if w.written == nil || len(w.written) >= maxWritten {
-		w.written = map[string]bool{}
+	if j.records == nil || len(j.records) >= maxRecords {
+		j.records = map[string]bool{}
 	}
-	w.written[name] = true
+	j.records[name] = true
 	return true
 }
 

@@ -34,16 +34,11 @@ type live struct {
 	mu       sync.Mutex // guards what follows
 	draining bool
 	closed   bool
-	inFlight
-	batches map[string]*batch
-	handing int64 // held bytes of batches that have ended, and whose last results are being handed over
-}
-
-// inFlight are the calls that have not ended, and the ids of those that have.
-type inFlight struct {
-	calls map[string]*call // by native id
-	input int              // bytes of their inputs
-	ended history          // native ids that ended not long ago
+	calls    map[string]*call // that have not ended, by native id
+	input    int              // bytes of their inputs
+	ended    history          // native ids that ended not long ago
+	batches  map[string]*batch
+	leaving  int64 // held bytes of batches that have ended, and whose last results are being handed over
 }
 
 const (
@@ -128,7 +123,7 @@ func (l *live) keep(c *call, out agenttool.Output) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	held := size + l.handing
+	held := size + l.leaving
 	for _, b := range l.batches {
 		held += b.held
 	}
@@ -174,7 +169,7 @@ func (l *live) after(c *call) *call {
 func (l *live) mayStart(c *call, atOnce bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.draining && !c.readOnly() && (!atOnce || c.held) {
+	if l.draining && !c.readOnly() && (!atOnce || c.afterOther) {
 		return false
 	}
 	c.waiting = !atOnce && !c.readOnly()
@@ -200,7 +195,7 @@ func (l *live) started(c *call) {
 func (l *live) join(id string, sched *scheduler.Scheduler, parallel int) *batch {
 	b := l.batches[id]
 	if b == nil {
-		b = &batch{id: id, batchRules: batchRules{policy: sessionPolicy(parallel)}, group: sched.Group(0)}
+		b = &batch{id: id, policy: sessionPolicy(parallel), group: sched.Group(0)}
 		l.batches[id] = b
 	}
 	return b
@@ -222,7 +217,7 @@ func (l *live) remove(c *call, succeeded bool) (over *batch) {
 		return nil
 	}
 	delete(l.batches, b.id)
-	l.handing += b.held
+	l.leaving += b.held
 	return b
 }
 
@@ -230,7 +225,7 @@ func (l *live) remove(c *call, succeeded bool) (over *batch) {
 func (l *live) handedOver(b *batch) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.handing -= b.held
+	l.leaving -= b.held
 }
 
 // Status describes the live calls, jobs and prompts.

@@ -17,7 +17,11 @@ import (
 // ended, the call is answered without it.
 func (c *call) serve() {
 	stop := context.AfterFunc(c.ctx, c.overdue)
-	c.admitted()
+	// The journal gets the call, with its input and the records that it refers to, before anything can happen to it (AT-011): that
+	// survives the host.
+	c.rec.storeLarge()
+	c.rec.begin(c)
+	c.rec.push()
 	if c.host.o.First != nil {
 		c.host.first.Do(c.host.o.First)
 	}
@@ -26,19 +30,18 @@ func (c *call) serve() {
 		err = c.run(c.ctx)
 	}
 	stop()
-	if !c.settled.CompareAndSwap(false, true) {
+	if !c.concluding.CompareAndSwap(false, true) {
 		c.turn.free() // a stuck call keeps its locks until here, and has been answered for
 		return
 	}
-	c.conclude(c.ending(), err)
-}
-
-// admitted puts the call into the journal, with its input and the records that it refers to, before anything can happen to it (AT-011).
-// The record survives the host.
-func (c *call) admitted() {
-	c.rec.storeLarge()
-	c.rec.begin(c)
-	c.rec.push()
+	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, out: c.out, move: c.move, consent: c.approval.consent}
+	if c.hooks != nil {
+		e.at = c.situation
+	}
+	if c.move != nil {
+		e.notes = append(e.notes, c.move.note())
+	}
+	c.conclude(e, err)
 }
 
 // run takes the call through the phases of the standard, in its order, until one fails.
@@ -54,11 +57,11 @@ func (c *call) run(ctx context.Context) error {
 		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
 		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
 		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
-		{agenttool.PhasePreHooks, c.approval.preHooks, agenttool.StatusDenied},
+		{agenttool.PhasePreHooks, c.preHooks, agenttool.StatusDenied},
 	})
 	for attempt := 1; err == nil; attempt++ {
 		failed, err = c.through(ctx, []step{
-			{agenttool.PhasePermission, c.approval.permission, agenttool.StatusDenied},
+			{agenttool.PhasePermission, c.permission, agenttool.StatusDenied},
 			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
 			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
 			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
@@ -67,13 +70,15 @@ func (c *call) run(ctx context.Context) error {
 			break
 		}
 		switch {
-		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged), c.approval.outdated(err): // what was decided is no longer what would be done: decide again
-			c.approval.policy = c.approval.rules()
-			if err = c.again(ctx); err == nil {
+		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged), c.outdated(err):
+			// What was decided is no longer what would be done: decide again.
+			c.approval.policy = c.rulesInForce()
+			err = c.again(ctx)
+			if err == nil {
 				err = c.rebind(ctx, c.input)
 			}
-		case c.approval.wasKept(err):
-			err = c.approval.override(ctx, err)
+		case c.wasKept(err):
+			err = c.override(ctx, err)
 		}
 	}
 	if err != nil {
@@ -82,17 +87,245 @@ func (c *call) run(ctx context.Context) error {
 	return err
 }
 
-// preflight checks that the decision still knows all that the call changes, and lets the call look, before any side effect, whether it can
-// work (AT-114, the part with IO).
-func (c *call) preflight(ctx context.Context) error {
-	if err := c.approval.still(); err != nil {
-		return c.invalid(agenttool.PhaseValidateValues, err)
+// rebind binds an input anew, from the schema on: facts are never older than the input.
+func (c *call) rebind(ctx context.Context, input []byte) error {
+	c.input = input
+	_, err := c.through(ctx, []step{
+		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
+		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
+		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
+	})
+	return err
+}
+
+// step is one phase of the pipeline, and the state of an invocation that fails in it.
+type step struct {
+	phase  agenttool.Phase
+	do     func(context.Context) error
+	failed agenttool.InvocationStatus
+}
+
+// through runs steps in order and stops at the first that fails. It returns the state of an invocation that fails so.
+func (c *call) through(ctx context.Context, steps []step) (failed agenttool.InvocationStatus, err error) {
+	for _, s := range steps {
+		if ctx.Err() != nil {
+			return s.failed, context.Cause(ctx)
+		}
+		if err := c.rec.phase(s.phase, c.host.o.PanicLog, func() error { return s.do(ctx) }); err != nil {
+			return s.failed, err
+		}
 	}
-	p, ok := c.bound.(agenttool.Preflighter)
-	if !ok {
-		return nil
+	return "", nil
+}
+
+// line waits for the calls that must succeed first, then for a place among the calls that are worked on.
+func (c *call) line(ctx context.Context) error {
+	for _, d := range c.after {
+		c.afterOther = true
+		if d.call != nil {
+			select {
+			case <-d.call.ended:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			d.succeeded = d.call.rec.succeeded()
+		}
+		if !d.succeeded && (c.batch == nil || c.batch.policy.SiblingFailurePolicy != "ignore") {
+			return agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "call "+d.id+", which must succeed before this one, did not")
+		}
 	}
-	return c.invalid(agenttool.PhaseValidateValues, p.Preflight(ctx))
+	if len(c.after) > 0 { // a call that waits for another takes its turn after that: it must not hold up the calls behind it
+		return c.again(ctx)
+	}
+	return c.turn.enter(ctx)
+}
+
+// again gives the call's turn up and waits for a new one behind all calls that were admitted meanwhile.
+func (c *call) again(ctx context.Context) error {
+	c.turn.free()
+	c.turn.pass()
+	c.host.live.mu.Lock()
+	c.takeTurn()
+	c.host.live.mu.Unlock()
+	if c.turn.place != nil && c.bound != nil {
+		c.turn.place.Expect(c.locks())
+		if !c.mayMove {
+			c.host.places.stays(c)
+		}
+	}
+	return c.turn.enter(ctx)
+}
+
+// takeTurn takes the call's turn, after those of all calls admitted before. The caller holds h.live.mu.
+func (c *call) takeTurn() {
+	if c.actsOnJobs() {
+		return
+	}
+	var group *scheduler.Group
+	if c.batch != nil {
+		group = c.batch.group
+	}
+	c.turn = turn{gate: c.host.gate.Enqueue(scheduler.Request{}), place: c.host.sched.Admit(group)}
+	c.host.places.mayMove(c, c.host.registry.names[c.req.Tool])
+}
+
+// locks are the locks that the call needs while it runs, as far as its facts say.
+func (c *call) locks() []agenttool.Lock {
+	locks := scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
+	if c.batch != nil {
+		locks = append(locks, c.batch.locks...)
+	}
+	return locks
+}
+
+// resolveTool finds the tool by name or alias (AT-111, AT-113).
+func (c *call) resolveTool(context.Context) error {
+	e, err := c.host.registry.resolve(c.req.Tool)
+	if err != nil {
+		return err
+	}
+	if err := c.host.surfaces.admits(c.surface.SurfaceID, e); err != nil {
+		return err
+	}
+	c.rec.to(agenttool.StatusSelected, "")
+	c.rec.emit(agenttool.EventSelected, "phase", agenttool.PhaseResolveTool, "name", c.req.Tool)
+	return nil
+}
+
+// parseSchema checks the input against the model's schema (AT-112).
+func (c *call) parseSchema(context.Context) error {
+	if c.adaptError != nil {
+		return c.invalid(agenttool.PhaseParseSchema, c.adaptError)
+	}
+	schema, err := c.tool.compile()
+	if err != nil {
+		return agenttool.Failure(agenttool.SetupRequired, "bad_schema", fmt.Sprintf("the input schema of %s: %v", c.req.Tool, err))
+	}
+	return c.invalid(agenttool.PhaseParseSchema, schema.Check(c.input))
+}
+
+// invalid emits the event of a failed check and returns the error.
+func (c *call) invalid(p agenttool.Phase, err error) error {
+	if err != nil {
+		c.rec.emit(agenttool.EventValidationFailed, "phase", p, "error", agenttool.AsError(err, agenttool.InvalidArguments))
+	}
+	return err
+}
+
+// bind turns the input into a Call and its facts (AT-114, the part without IO).
+func (c *call) bind(ctx context.Context) error {
+	if c.bound == nil {
+		if err := c.startDir(ctx); err != nil {
+			return err
+		}
+	}
+	bound, err := c.tool.tool.Bind(c.scope(), c.input)
+	if err != nil {
+		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
+	}
+	c.bound = bound
+	mover, ok := c.tool.tool.(agenttool.Mover)
+	c.mayMove = ok && mover.Moves(bound)
+	if !c.mayMove {
+		c.host.places.stays(c)
+	}
+	return nil
+}
+
+// startDir settles where the call starts: where the calls admitted before it leave the session, except those that wait for a person. The
+// calls of a batch start together, unless they come after one that may have moved it.
+func (c *call) startDir(ctx context.Context) error {
+	if c.turn.place != nil { // else it acts on jobs
+		for m, found := c.host.places.moverBefore(c); found; m, found = c.host.places.moverBefore(c) {
+			select {
+			case <-m.over:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+	}
+	if c.batch != nil && len(c.after) == 0 {
+		c.dir = c.host.places.startOf(c.batch)
+	} else {
+		c.dir, c.move = c.host.places.here()
+	}
+	return nil
+}
+
+// scope is the scope of the call's binding. Its directory is settled when the call is first bound, so that it runs where the prompt said.
+func (c *call) scope() agenttool.Scope {
+	s := c.host.o.Scope
+	s.Dir, s.Old, s.Capacity = c.dir, c.host.places.before(), c.req.Caller.Capacity
+	return s
+}
+
+// locate resolves the paths of the facts and writes down the input as others may see it (AT-115). Then it is known which locks the paths
+// mean, so that later calls without a conflicting lock may pass while hooks and the decision take their time.
+func (c *call) locate(ctx context.Context) error {
+	facts := c.bound.Facts()
+	if err := c.resolvePaths(ctx, facts); err != nil {
+		return c.invalid(agenttool.PhasePrepareObserved, err)
+	}
+	if c.turn.place != nil {
+		c.turn.place.Expect(c.locks())
+	}
+	c.rec.update(func(inv *agenttool.Invocation) { inv.Facts = facts })
+	input := encode(c.bound.Input())
+	mutation := c.rec.observe(c.input, input, c.hooks.rewrites())
+	c.rec.to(agenttool.StatusArgumentsReady, "")
+	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
+	if !c.readOnly() { // the last record of it if the host dies while it runs
+		pairs = append(pairs, "input", c.rec.shown(input), "facts", facts)
+	}
+	c.rec.emit(agenttool.EventArgumentsReady, pairs...)
+	return nil
+}
+
+// locatePatience is how long a call whose paths cannot be found holds up later ones: a network file system may be dead.
+const locatePatience = time.Second
+
+// resolvePaths follows the links of all paths in the facts.
+func (c *call) resolvePaths(ctx context.Context, facts *agenttool.Facts) error {
+	if c.turn.place != nil {
+		late := time.AfterFunc(locatePatience, c.turn.place.Withdraw)
+		defer late.Stop()
+	}
+	locate := c.host.o.Locate
+	if facts.Dir != nil {
+		if err := locate(facts.Dir); err != nil {
+			return err
+		}
+	}
+	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
+		for i := range paths {
+			err := locate(&paths[i])
+			if err != nil && facts.Dir == nil {
+				return err
+			}
+			if err != nil {
+				guess(locate, facts, &paths[i])
+			}
+		}
+	}
+	if r, ok := c.bound.(agenttool.Refiner); ok {
+		for _, p := range r.Refine(ctx) {
+			if err := locate(p); err != nil {
+				guess(locate, facts, p)
+			}
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// guess locates a path of a command that does not resolve now: the command may make the missing directories
+// (mkdir build && cd build && cmake ..), or fail by itself. The path is taken as it is spelled, and the facts no longer say that all
+// paths are known.
+func guess(locate func(*agenttool.Path) error, facts *agenttool.Facts, p *agenttool.Path) {
+	facts.PathsComplete = agenttool.Unknown
+	p.Absolute = filepath.Clean(p.Absolute)
+	if locate(p) != nil {
+		p.Resolved, p.Root = p.Absolute, ""
+	}
 }
 
 // schedule waits for a slot and for the call's locks (AT-118).
@@ -111,9 +344,11 @@ func (c *call) schedule(ctx context.Context) error {
 		c.turn.place.Enter(locks)
 	}
 	ticket := c.turn.place
-	if atOnce := ticket.Started(); !c.host.live.mayStart(c, atOnce) {
+	atOnce := ticket.Started()
+	if !c.host.live.mayStart(c, atOnce) {
 		return errShutdown
-	} else if !atOnce {
+	}
+	if !atOnce {
 		_ = c.rec.flush() // subscribers see that it waits
 	}
 	defer announceWait(c, agenttool.StatusQueued, agenttool.PhaseSchedule, agenttool.Progress{Status: "queued", Message: "waits for other calls"})()
@@ -124,18 +359,6 @@ func (c *call) schedule(ctx context.Context) error {
 	waited := c.host.o.Now().Sub(start)
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.WaitedUS = waited.Microseconds() })
 	return nil
-}
-
-// takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may run for long.
-func (c *call) takeRoom(ctx context.Context) error {
-	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
-		return nil
-	}
-	room := c.host.room.Enqueue(scheduler.Request{})
-	c.host.live.mu.Lock()
-	c.turn.room = room
-	c.host.live.mu.Unlock()
-	return room.Wait(ctx)
 }
 
 // queued records the scheduler's facts of the call (AT-190 … AT-197).
@@ -149,6 +372,19 @@ func (c *call) queued(locks []agenttool.Lock) {
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler = facts })
 	c.rec.to(agenttool.StatusQueued, "")
 	c.rec.emit(agenttool.EventQueued, "phase", agenttool.PhaseSchedule)
+}
+
+// preflight checks that the decision still knows all that the call changes, and lets the call look, before any side effect, whether it can
+// work (AT-114, the part with IO).
+func (c *call) preflight(ctx context.Context) error {
+	if err := c.decisionHolds(); err != nil {
+		return c.invalid(agenttool.PhaseValidateValues, err)
+	}
+	p, ok := c.bound.(agenttool.Preflighter)
+	if !ok {
+		return nil
+	}
+	return c.invalid(agenttool.PhaseValidateValues, p.Preflight(ctx))
 }
 
 // execute runs the call (AT-119). A call that is not read-only starts only when the journal holds its start, and has
@@ -184,13 +420,14 @@ func (c *call) execute(ctx context.Context) error {
 	}
 	out, err := c.bound.Run(ctx, reporter{c})
 	if err == nil {
-		if err = c.host.live.keep(c, out); err != nil {
+		err = c.host.live.keep(c, out)
+		if err != nil {
 			out = agenttool.Output{}
 		}
 	}
 	c.out = out
 	if out.Dir != "" {
-		c.moved = c.host.places.move(c, out.Dir)
+		c.move = c.host.places.move(c, out.Dir)
 	}
 	if out.Job != nil {
 		c.host.jobs.follow(c, out.Job)
@@ -199,6 +436,18 @@ func (c *call) execute(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may run for long.
+func (c *call) takeRoom(ctx context.Context) error {
+	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
+		return nil
+	}
+	room := c.host.room.Enqueue(scheduler.Request{})
+	c.host.live.mu.Lock()
+	c.turn.room = room
+	c.host.live.mu.Unlock()
+	return room.Wait(ctx)
 }
 
 // fileLimit is how long a call without a deadline may read or write files: a file system may never answer.
@@ -220,66 +469,6 @@ func (c *call) recorded(ctx context.Context) error {
 	return err
 }
 
-// ending is how a call ends that came to its end.
-func (c *call) ending() *ending {
-	e := &ending{c: c, rec: c.rec, hooks: c.hooks, turn: c.turn, outcome: outcome{out: c.out, moved: c.moved}, consent: c.approval.consent}
-	if c.hooks != nil {
-		e.at = c.situation
-	}
-	if c.moved != nil {
-		e.notes = append(e.notes, c.moved.note())
-	}
-	return e
-}
-
-// abandonAfter is how long a call may go on after its context has ended: a command gets a second of that to end by itself. A call that is
-// stuck in the kernel, for instance on a dead network file system, keeps its locks, but its caller gets an answer.
-const abandonAfter = 1700 * time.Millisecond
-
-const (
-	touchAfter = 200 * time.Millisecond // a call that ends is not looked after before
-	stuckAfter = 600 * time.Millisecond // where the disk of the session stalls, a call is not waited for longer
-)
-
-// overdue makes sure that a call whose context has ended is answered: soon if the disk of the session stalls, since the call may
-// wait for the same disk.
-func (c *call) overdue() {
-	c.lapsed.Store(time.Now().UnixNano())
-	store := c.host.o.Store
-	time.AfterFunc(touchAfter, func() {
-		if !c.settled.Load() {
-			store.Touch()
-		}
-	})
-	time.AfterFunc(stuckAfter, func() {
-		if store.Stalled() {
-			c.abandon()
-		}
-	})
-	time.AfterFunc(abandonAfter, c.abandon)
-}
-
-// abandon concludes a call that is stuck. The stuck goroutine goes on with a record that is not used any more.
-func (c *call) abandon() {
-	if !c.settled.CompareAndSwap(false, true) {
-		return
-	}
-	c.host.live.mu.Lock()
-	held := c.turn
-	c.host.live.mu.Unlock()
-	c.host.places.stays(c)
-	if held.place != nil {
-		held.place.Withdraw() // a stuck call that does not run holds up no other
-		held.place.Strand()   // and one that runs holds up only those that need its locks
-	}
-	rec, cause := c.rec.fork(), context.Cause(c.ctx)
-	rec.begin(c)
-	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
-	c.conclude(&ending{
-		c: c, rec: rec, outcome: outcome{stuck: true}, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
-	}, cause)
-}
-
 // conclude makes the result and, when it is the call's turn in its batch, hands it over.
 func (c *call) conclude(e *ending, err error) {
 	completion := e.finish(err)
@@ -296,265 +485,14 @@ func (c *call) conclude(e *ending, err error) {
 	if next := c.host.live.after(c); next != nil && next.batch.ordered() {
 		next.release(next.rec) // while it still waits: its result must come after its progress
 	}
-	close(c.handed)
+	close(c.handedOver)
 	c.host.running.Done()
 }
 
-// line waits for the calls that must succeed first, then for a place among the calls that are worked on.
-func (c *call) line(ctx context.Context) error {
-	for _, d := range c.after {
-		c.held = true
-		if d.call != nil {
-			select {
-			case <-d.call.ended:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			d.succeeded = d.call.rec.succeeded()
-		}
-		if !d.succeeded && (c.batch == nil || c.batch.policy.SiblingFailurePolicy != "ignore") {
-			return agenttool.Failure(agenttool.SiblingCanceled, "sibling_error", "call "+d.id+", which must succeed before this one, did not")
-		}
+// awaitTurn waits until the calls before it in its batch have been handed over.
+func (c *call) awaitTurn(t turn) {
+	if c.before != nil {
+		t.pass() // a result that waits for its turn does not hold up other calls
+		<-c.before
 	}
-	if len(c.after) > 0 { // a call that waits for another takes its turn after that: it must not hold up the calls behind it
-		return c.again(ctx)
-	}
-	return c.turn.enter(ctx)
-}
-
-// again gives the call's turn up and waits for a new one behind all calls that were admitted meanwhile.
-func (c *call) again(ctx context.Context) error {
-	c.turn.free()
-	c.turn.pass()
-	c.host.live.mu.Lock()
-	c.admit()
-	c.host.live.mu.Unlock()
-	if c.turn.place != nil && c.bound != nil {
-		c.turn.place.Expect(c.locks())
-		if !c.declared {
-			c.host.places.stays(c)
-		}
-	}
-	return c.turn.enter(ctx)
-}
-
-// admit takes the call's turn, after those of all calls admitted before. The caller holds h.live.mu.
-func (c *call) admit() {
-	if c.actsOnJobs() {
-		return
-	}
-	var group *scheduler.Group
-	if c.batch != nil {
-		group = c.batch.group
-	}
-	c.turn = turn{gate: c.host.gate.Enqueue(scheduler.Request{}), place: c.host.sched.Admit(group)}
-	c.host.places.mayMove(c, c.host.registry.names[c.req.Tool])
-}
-
-// locks are the locks that the call needs while it runs, as far as its facts say.
-func (c *call) locks() []agenttool.Lock {
-	locks := scheduler.Locks(c.bound.Facts(), c.host.o.Policy.Workspace)
-	if c.batch != nil {
-		locks = append(locks, c.batch.locks...)
-	}
-	return locks
-}
-
-// step is one phase of the pipeline, and the state of an invocation that fails in it.
-type step struct {
-	phase  agenttool.Phase
-	do     func(context.Context) error
-	failed agenttool.InvocationStatus
-}
-
-// through runs steps in order and stops at the first that fails. It returns the state of an invocation that fails so.
-func (c *call) through(ctx context.Context, steps []step) (failed agenttool.InvocationStatus, err error) {
-	for _, s := range steps {
-		if ctx.Err() != nil {
-			return s.failed, context.Cause(ctx)
-		}
-		if err := c.rec.phase(s.phase, c.host.o.PanicLog, func() error { return s.do(ctx) }); err != nil {
-			return s.failed, err
-		}
-	}
-	return "", nil
-}
-
-// resolveTool finds the tool by name or alias (AT-111, AT-113).
-func (c *call) resolveTool(context.Context) error {
-	e, err := c.host.registry.resolve(c.req.Tool)
-	if err != nil {
-		return err
-	}
-	if err := c.host.surfaces.admits(c.surface.SurfaceID, e); err != nil {
-		return err
-	}
-	c.rec.to(agenttool.StatusSelected, "")
-	c.rec.emit(agenttool.EventSelected, "phase", agenttool.PhaseResolveTool, "name", c.req.Tool)
-	return nil
-}
-
-// parseSchema checks the input against the model's schema (AT-112).
-func (c *call) parseSchema(context.Context) error {
-	if c.adaptError != nil {
-		return c.invalid(agenttool.PhaseParseSchema, c.adaptError)
-	}
-	schema, err := c.tool.compile()
-	if err != nil {
-		return agenttool.Failure(agenttool.SetupRequired, "bad_schema", fmt.Sprintf("the input schema of %s: %v", c.req.Tool, err))
-	}
-	return c.invalid(agenttool.PhaseParseSchema, schema.Check(c.input))
-}
-
-// bind turns the input into a Call and its facts (AT-114, the part without IO).
-func (c *call) bind(ctx context.Context) error {
-	if c.bound == nil {
-		if err := c.start(ctx); err != nil {
-			return err
-		}
-	}
-	bound, err := c.tool.tool.Bind(c.scope(), c.input)
-	if err != nil {
-		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
-	}
-	c.bound = bound
-	if c.declared = c.moves(); !c.declared {
-		c.host.places.stays(c)
-	}
-	return nil
-}
-
-// start settles where the call starts: where the calls admitted before it leave the session, except those that wait for a person. The
-// calls of a batch start together, unless they come after one that may have moved it.
-func (c *call) start(ctx context.Context) error {
-	if c.turn.place != nil { // else it acts on jobs
-		for m, found := c.host.places.moverBefore(c); found; m, found = c.host.places.moverBefore(c) {
-			select {
-			case <-m.over:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		}
-	}
-	if c.batch != nil && len(c.after) == 0 {
-		c.dir = c.host.places.startOf(c.batch)
-	} else {
-		c.dir, c.moved = c.host.places.here()
-	}
-	return nil
-}
-
-// scope is the scope of the call's binding. The calls of a batch start where the session was when the batch began, unless they
-// come after a call that may have moved it. The start is settled when the call is first bound, so that it runs
-// where the prompt said.
-func (c *call) scope() agenttool.Scope {
-	s := c.host.o.Scope
-	s.Dir, s.Old, s.Capacity = c.dir, c.host.places.before(), c.req.Caller.Capacity
-	return s
-}
-
-// moves reports whether the call, which is bound, may move the session.
-func (c *call) moves() bool {
-	m, ok := c.tool.tool.(agenttool.Mover)
-	return ok && m.Moves(c.bound)
-}
-
-// locate resolves the paths of the facts and writes down the input as others may see it (AT-115).
-func (c *call) locate(ctx context.Context) error {
-	facts := c.bound.Facts()
-	if err := c.located(ctx, facts); err != nil {
-		return c.invalid(agenttool.PhasePrepareObserved, err)
-	}
-	c.rec.update(func(inv *agenttool.Invocation) { inv.Facts = facts })
-	input := encode(c.bound.Input())
-	mutation := c.rec.observe(c.input, input, c.hooks.rewrites())
-	c.rec.to(agenttool.StatusArgumentsReady, "")
-	pairs := []any{"phase", agenttool.PhasePrepareObserved, "mutation", mutation}
-	if !c.readOnly() { // the last record of it if the host dies while it runs
-		pairs = append(pairs, "input", c.rec.shown(input), "facts", facts)
-	}
-	c.rec.emit(agenttool.EventArgumentsReady, pairs...)
-	return nil
-}
-
-// located resolves the paths of the facts and says which locks they mean, so that later calls without a conflicting lock may
-// pass while hooks and the decision take their time.
-func (c *call) located(ctx context.Context, facts *agenttool.Facts) error {
-	place := c.turn.place
-	if place == nil {
-		return c.locateAll(ctx, facts)
-	}
-	late := time.AfterFunc(locatePatience, place.Withdraw)
-	defer late.Stop()
-	err := c.locateAll(ctx, facts)
-	if err == nil {
-		place.Expect(c.locks())
-	}
-	return err
-}
-
-// locatePatience is how long a call whose paths cannot be found holds up later ones: a network file system may be dead.
-const locatePatience = time.Second
-
-func (c *call) locateAll(ctx context.Context, facts *agenttool.Facts) error {
-	if facts.Dir != nil {
-		if err := c.host.o.Locate(facts.Dir); err != nil {
-			return err
-		}
-	}
-	if err := c.locatePaths(facts); err != nil {
-		return err
-	}
-	if r, ok := c.bound.(agenttool.Refiner); ok {
-		for _, p := range r.Refine(ctx) {
-			if err := c.host.o.Locate(p); err != nil {
-				guess(c.host.o.Locate, facts, p)
-			}
-		}
-	}
-	return context.Cause(ctx)
-}
-
-func (c *admission) locatePaths(facts *agenttool.Facts) error {
-	for _, paths := range [][]agenttool.Path{facts.Reads, facts.Writes} {
-		for i := range paths {
-			err := c.host.o.Locate(&paths[i])
-			if err != nil && facts.Dir != nil {
-				guess(c.host.o.Locate, facts, &paths[i])
-			} else if err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// guess locates a path of a command that does not resolve now: the command may make the missing directories
-// (mkdir build && cd build && cmake ..), or fail by itself. The path is taken as it is spelled, and the facts no longer say that all
-// paths are known.
-func guess(locate func(*agenttool.Path) error, facts *agenttool.Facts, p *agenttool.Path) {
-	facts.PathsComplete = agenttool.Unknown
-	p.Absolute = filepath.Clean(p.Absolute)
-	if locate(p) != nil {
-		p.Resolved, p.Root = p.Absolute, ""
-	}
-}
-
-// invalid emits the event of a failed check and returns the error.
-func (c *call) invalid(p agenttool.Phase, err error) error {
-	if err != nil {
-		c.rec.emit(agenttool.EventValidationFailed, "phase", p, "error", agenttool.AsError(err, agenttool.InvalidArguments))
-	}
-	return err
-}
-
-// rebind binds an input anew, from the schema on: facts are never older than the input.
-func (c *call) rebind(ctx context.Context, input []byte) error {
-	c.input = input
-	_, err := c.through(ctx, []step{
-		{agenttool.PhaseParseSchema, c.parseSchema, agenttool.StatusSchemaParseFailed},
-		{agenttool.PhaseValidateValues, c.bind, agenttool.StatusValidationFailed},
-		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
-	})
-	return err
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -16,57 +15,34 @@ import (
 // record is the record of one call: its invocation, and its events that the journal does not hold yet.
 // It is safe for concurrent use.
 type record struct {
-	writer
-	identity
-
-	mu  sync.Mutex
-	inv agenttool.Invocation
-	inputs
-	unwritten
-	reporting
-	stages
-}
-
-// identity names a call.
-type identity struct {
+	journal *journal
 	id      agenttool.InvocationID
 	tool    agenttool.ToolID
 	subject string // the client's id of the call
-}
 
-// inputs are the changes of an input.
-type inputs struct {
+	flushing sync.Mutex       // orders groups of events in the journal
+	last     *persist.Pending // the last group; guarded by flushing
+
+	mu       sync.Mutex // guards what follows
+	inv      agenttool.Invocation
+	stage    agenttool.Stage // how far the call came
+	canceled string          // the kind of the last request to cancel it; empty: none
+
+	// Its events that the journal does not hold yet.
+	events  []agenttool.Event
+	writing writing // whether they may be written
+	ended   bool    // its result is made: no event follows but those of its end
+
+	// The changes of its input.
 	input    []byte   // the observable input, or the one that a hook made of it
 	edits    int      // by people
 	changes  []string // of the model's input, in words
 	searched bool     // the model's input was searched for secrets
-}
 
-// reporting is about the records of progress.
-type reporting struct {
-	steps    int64 // progress records so far
+	// Its progress.
+	steps    int64 // records so far
 	lastStep time.Time
 	held     []agenttool.Progress // until it is the call's turn in its batch
-}
-
-// stages say how far a call came.
-type stages struct {
-	stage    agenttool.Stage // how far the call came
-	canceled string          // the kind of the last request to cancel it; empty: none
-}
-
-// unwritten are the events that the journal does not hold yet.
-type unwritten struct {
-	events  []agenttool.Event // not yet in the journal
-	writing writing           // whether its events may be written
-	ended   bool              // its result is made: no event follows but those of its end
-}
-
-// writer writes groups of events in order.
-type writer struct {
-	journal  *journal
-	flushing sync.Mutex       // orders groups of events in the journal
-	written  *persist.Pending // the last group; guarded by flushing
 }
 
 // writing says whether the events of a record may be written.
@@ -89,7 +65,7 @@ func newRecord(j *journal, inv agenttool.Invocation) *record {
 	inv.Status = agenttool.StatusPlanned
 	inv.StatusTransitions = append(make([]agenttool.Transition, 0, usualStates), agenttool.Transition{Status: inv.Status, At: inv.CreatedAt})
 	inv.Phases = make([]agenttool.PhaseTiming, 0, usualPhases)
-	return &record{writer: writer{journal: j}, identity: identity{id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID}, inv: inv, stages: stages{stage: agenttool.NotStarted}}
+	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv, stage: agenttool.NotStarted}
 }
 
 // fork closes the record and returns a copy, so that another goroutine can conclude a call that is stuck. The copy has the events that are not
@@ -97,8 +73,6 @@ func newRecord(j *journal, inv agenttool.Invocation) *record {
 func (r *record) fork() *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	events, was := r.events, r.writing
-	r.writing, r.events = elsewhere, nil
 	inv := r.inv
 	inv.HookRefs, inv.PermissionDecisionRefs = slices.Clone(inv.HookRefs), slices.Clone(inv.PermissionDecisionRefs)
 	inv.PolicyRefs = slices.Clone(inv.PolicyRefs)
@@ -107,10 +81,25 @@ func (r *record) fork() *record {
 		facts := *inv.Scheduler
 		inv.Scheduler = &facts
 	}
-	return &record{
-		writer: writer{journal: r.journal}, identity: r.identity,
-		inv: inv, inputs: r.inputs, unwritten: unwritten{events: events, writing: was}, reporting: r.reporting, stages: r.stages,
+	fork := &record{
+		journal: r.journal, id: r.id, tool: r.tool, subject: r.subject, inv: inv, stage: r.stage, canceled: r.canceled,
+		events: r.events, writing: r.writing, ended: r.ended, input: r.input, edits: r.edits, changes: r.changes, searched: r.searched,
+		steps: r.steps, lastStep: r.lastStep, held: r.held,
 	}
+	r.writing, r.events = elsewhere, nil
+	return fork
+}
+
+// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
+// Only the first begin has an effect.
+func (r *record) begin(c *call) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.writing != notYet {
+		return
+	}
+	planned := r.event(agenttool.EventPlanned, "tool", c.req.Tool, "invocation", r.inv)
+	r.writing, r.events = begun, append(append(r.journal.refers(c), planned), r.events...)
 }
 
 // runs says that the call runs from here on. A later attempt can only widen what an earlier one may have done.
@@ -206,20 +195,15 @@ func (r *record) succeeded() bool {
 	return s == agenttool.StatusSucceeded || s == agenttool.StatusYielded
 }
 
-// timed adds a phase that ended now.
-func (r *record) timed(p agenttool.Phase, start time.Time, err error) {
+// phase runs one phase and records how long it took. A panic in it is an error of this call, which log gets, and not the end of all others.
+func (r *record) phase(p agenttool.Phase, log func(string), do func() error) error {
+	start := r.journal.now()
+	err := guarded(r, log, do)
 	timing := agenttool.PhaseTiming{Phase: p, StartedAt: agenttool.Timestamp(start), DurationUS: r.journal.now().Sub(start).Microseconds()}
 	if err != nil {
 		timing.Outcome = agenttool.AsError(err, agenttool.ExecutionFailed).Code
 	}
 	r.update(func(inv *agenttool.Invocation) { inv.Phases = append(inv.Phases, timing) })
-}
-
-// phase runs one phase and records how long it took. A panic in it is an error of this call, which log gets, and not the end of all others.
-func (r *record) phase(p agenttool.Phase, log func(string), do func() error) error {
-	start := r.journal.now()
-	err := guarded(r, log, do)
-	r.timed(p, start, err)
 	return err
 }
 
@@ -266,13 +250,6 @@ func (r *record) emitIn(in agenttool.InvocationStatus, t agenttool.EventType, pa
 	return true
 }
 
-// told reports whether the caller heard of progress before the call runs.
-func (r *record) told() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.steps > 0
-}
-
 // write emits one event and flushes. Where the disk does not answer, the event is written and sent later.
 func (r *record) write(t agenttool.EventType, pairs ...any) error {
 	r.emit(t, pairs...)
@@ -296,113 +273,16 @@ func (r *record) flush() error {
 func (r *record) push() *persist.Pending {
 	r.flushing.Lock() // not mu: others look at a record while events are queued
 	defer r.flushing.Unlock()
-	events := r.take()
-	if len(events) > 0 {
-		r.written = r.journal.submit(false, events...)
-	}
-	return r.written
-}
-
-// take takes the events that are to be written now.
-func (r *record) take() []agenttool.Event {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing == notYet {
-		return nil
+	var events []agenttool.Event
+	if r.writing != notYet {
+		events, r.events = r.events, nil
 	}
-	events := r.events
-	r.events = nil
-	return events
-}
-
-// progressInterval is the shortest time between two progress records that a tool reports.
-const progressInterval = 100 * time.Millisecond
-
-// due reports whether a tool may report progress now, and counts the time from here if it may.
-func (r *record) due() bool {
-	now := r.journal.now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.writing == elsewhere || r.ended || now.Sub(r.lastStep) < progressInterval {
-		return false
-	}
-	r.lastStep = now
-	return true
-}
-
-// step numbers a progress record and completes it.
-func (r *record) step(p agenttool.Progress) agenttool.Progress {
-	now := r.journal.now()
-	r.mu.Lock()
-	r.steps++
-	p.Sequence = r.steps
 	r.mu.Unlock()
-	p.SchemaVersion, p.InvocationID = agenttool.SchemaVersion, r.id
-	p.ProgressID, p.Timestamp = agenttool.ProgressID(r.journal.ids.New("prog_", now)), agenttool.Timestamp(now)
-	p.Status = cmp.Or(p.Status, "running")
-	return p
-}
-
-// maxHeld is how many progress records wait for a call's turn. Older ones are dropped: each says all that the ones before it say.
-const maxHeld = 100
-
-// hold keeps a progress record until before is closed, and reports whether it did.
-func (r *record) hold(p agenttool.Progress, before <-chan struct{}) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	select {
-	case <-before:
-		return false
-	default:
+	if len(events) > 0 {
+		r.last = r.journal.submit(false, events...)
 	}
-	if before == nil {
-		return false
-	}
-	if len(r.held) == maxHeld {
-		r.held = slices.Delete(r.held, 0, 1)
-	}
-	r.held = append(r.held, p)
-	return true
-}
-
-// unhold takes the progress records that waited.
-func (r *record) unhold() []agenttool.Progress {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	steps := r.held
-	r.held = nil
-	return steps
-}
-
-// requestCancel records a request to cancel the call, which it refuses if blocked is not empty, the reason why a running call is not
-// interrupted. late is true for a call that has its result, where nothing was recorded.
-func (r *record) requestCancel(kind CancelKind, reason, blocked string) (ack CancelAck, late bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	status := r.inv.Status
-	ack = CancelAck{Status: string(status)}
-	if r.writing == elsewhere || r.ended {
-		return ack, true
-	}
-	if status != agenttool.StatusRunning {
-		blocked = ""
-	}
-	ack.Acknowledged = blocked == ""
-	r.events = append(r.events, r.event(agenttool.EventCancelRequested, cancelData(kind, reason, ack, blocked)...))
-	if ack.Acknowledged {
-		r.canceled = string(kind)
-		r.events = append(r.events, r.event(agenttool.EventCancelAcknowledged, "kind", string(kind)))
-	}
-	return ack, false
-}
-
-// cancelData is the data of the event of a request. because says why it is refused.
-func cancelData(kind CancelKind, reason string, ack CancelAck, because string) []any {
-	data := []any{"kind", string(kind), "reason", reason, "status", ack.Status, "acknowledged", ack.Acknowledged}
-	if !ack.Acknowledged {
-		data = append(data, "because", because)
-	}
-	return data
+	return r.last
 }
 
 // finishing says that no event may follow but those of the end. It returns the kind of the last request to cancel the call.
@@ -444,25 +324,4 @@ func (r *record) seen() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.input
-}
-
-// noticeable is how long a call waits until its caller hears of it. Shorter waits are not worth a record.
-const noticeable = time.Second
-
-// announceWait sends progress to the caller if the call is still in that state after a noticeable time. stop cancels this.
-func announceWait(c *call, in agenttool.InvocationStatus, phase agenttool.Phase, p agenttool.Progress) (stop func() bool) {
-	rec := c.rec
-	return time.AfterFunc(noticeable, func() { says(c, rec, in, phase, p) }).Stop
-}
-
-// says records progress of the host itself, and sends it to the caller, if the call is in that state. In a batch with ordered progress it does
-// nothing: the wait would be over before the progress has its turn.
-func says(c *call, rec *record, in agenttool.InvocationStatus, phase agenttool.Phase, p agenttool.Progress) {
-	if c.batch.ordered() {
-		return
-	}
-	p = rec.step(p)
-	if rec.emitIn(in, agenttool.EventProgress, "phase", phase, "progress", p) && rec.flush() == nil && c.req.Caller.Progress != nil {
-		c.req.Caller.Progress(p)
-	}
 }

@@ -98,7 +98,8 @@ func (r *rules) amend(policy permissions.Policy, with func()) permissions.Policy
 	policy = policy.With(granted(old)...)
 	policy.Mode = cmp.Or(policy.Mode, permissions.Default)
 	stays := r.loosened && r.limit == policy.Mode && !policy.Fixed
-	if r.limit = policy.Mode; stays || old.Mode != policy.Mode && old.Mode.Within(policy.Mode) && r.tightened {
+	r.limit = policy.Mode
+	if stays || old.Mode != policy.Mode && old.Mode.Within(policy.Mode) && r.tightened {
 		policy.Mode = old.Mode
 	}
 	r.loosened = stays

@@ -24,17 +24,12 @@ type surfaces struct {
 	rules    *rules
 	journal  *journal
 
-	mu sync.Mutex
-	surfaceSet
+	mu       sync.Mutex                                // guards what follows
+	byID     map[agenttool.SurfaceID]agenttool.Surface // as they were first made
+	narrowed map[agenttool.SurfaceID]bool              // those that clients made
 	current  agenttool.Surface
 	model    ModelClaim
 	watchers []func()
-}
-
-// surfaceSet are the surfaces of a session, by their ids.
-type surfaceSet struct {
-	made     map[agenttool.SurfaceID]agenttool.Surface // as they were first made
-	narrowed map[agenttool.SurfaceID]bool              // made by clients
 }
 
 // ModelClaim describes the model of a client.
@@ -102,18 +97,18 @@ func (w *surfaces) add(s agenttool.Surface) (agenttool.Surface, error) {
 }
 
 // keep gives a surface its id, and returns it as it was first made. The caller holds w.mu.
-func (w *surfaceSet) keep(s agenttool.Surface) agenttool.Surface {
+func (w *surfaces) keep(s agenttool.Surface) agenttool.Surface {
 	content := s
 	content.SurfaceID, content.CreatedAt = "", ""
 	sum := sha256.Sum256(encode(content))
 	s.SurfaceID = agenttool.SurfaceID("surface_" + base32.HexEncoding.EncodeToString(sum[:])[:26])
-	if old, made := w.made[s.SurfaceID]; made {
+	if old, made := w.byID[s.SurfaceID]; made {
 		return old
 	}
-	if w.made == nil {
-		w.made = map[agenttool.SurfaceID]agenttool.Surface{}
+	if w.byID == nil {
+		w.byID = map[agenttool.SurfaceID]agenttool.Surface{}
 	}
-	w.made[s.SurfaceID] = s
+	w.byID[s.SurfaceID] = s
 	return s
 }
 
@@ -124,7 +119,7 @@ func (w *surfaces) of(id agenttool.SurfaceID) (agenttool.Surface, error) {
 	if id == "" || id == w.current.SurfaceID {
 		return w.current, nil
 	}
-	if s, made := w.made[id]; made {
+	if s, made := w.byID[id]; made {
 		return s, nil
 	}
 	return agenttool.Surface{}, refuse("surface_id %q is no surface of this session: leave it out, or make one with agenttool/surface", id)
@@ -133,7 +128,7 @@ func (w *surfaces) of(id agenttool.SurfaceID) (agenttool.Surface, error) {
 // admits says why a tool that exists cannot be called on a surface, or nil.
 func (w *surfaces) admits(id agenttool.SurfaceID, e *entry) error {
 	w.mu.Lock()
-	s, narrowed := w.made[id], w.narrowed[id]
+	s, narrowed := w.byID[id], w.narrowed[id]
 	current := w.current
 	w.mu.Unlock()
 	tool := e.Declaration.ToolID
@@ -184,7 +179,8 @@ func (r *registry) surface(p permissions.Policy, m ModelClaim) agenttool.Surface
 		if _, acts := e.tool.(agenttool.JobTool); acts && b.Reason == "" && !jobs {
 			b.Reason, b.Detail = "policy_blocked", "no tool that starts jobs can be called"
 		}
-		switch b.ToolID = d.ToolID; {
+		b.ToolID = d.ToolID
+		switch {
 		case b.Reason != "":
 			s.BlockedTools = append(s.BlockedTools, b)
 		case !e.isLoaded():
@@ -207,7 +203,8 @@ func (r *registry) startsJobs(p permissions.Policy, m ModelClaim) bool {
 		if _, acts := e.tool.(agenttool.JobTool); acts || !e.Execution.SupportsBackground {
 			continue
 		}
-		if none = false; e.obstacle(p, m).Reason == "" {
+		none = false
+		if e.obstacle(p, m).Reason == "" {
 			return true
 		}
 	}
@@ -325,56 +322,37 @@ type partitions struct {
 	NativeIDs      map[string]string `json:"native_ids"` // by protocol
 	UserFacingName string            `json:"user_facing_name"`
 
-	discovery
-	availability
-	validation
-
-	permissionPart
-
-	runPart
-
-	resultPart
-}
-
-// permissionPart is about the permission of calls.
-type permissionPart struct {
-	SandboxProfile    string `json:"sandbox_profile"`
-	PermissionChannel string `json:"permission_channel"`
-	DecisionRef       string `json:"decision_ref"` // of a call, in its invocation
-}
-
-// runPart is about running calls.
-type runPart struct {
-	TimeoutMS             int64  `json:"timeout_ms"` // 0: no deadline unless the call has one
-	AbortSemantics        string `json:"abort_semantics"`
-	ProgressSchema        string `json:"progress_schema"`
-	ContextModifierPolicy string `json:"context_modifier_policy"`
-}
-
-// resultPart is about results.
-type resultPart struct {
-	ResultMapper        string   `json:"result_mapper"`
-	RedactionPolicyRefs []string `json:"redaction_policy_refs"`
-}
-
-type discovery struct {
+	// Discovery.
 	Description    string   `json:"description"`
 	CapabilityRefs []string `json:"capability_refs"`
 	ShouldDefer    bool     `json:"should_defer"`
 	AlwaysLoad     bool     `json:"always_load"`
-}
 
-type availability struct {
+	// Availability.
 	RequiresSetup       bool     `json:"requires_setup"`
 	RequiredCredentials []string `json:"required_credentials"`
 	ModelRequirements   []string `json:"model_requirements"`
 	FeatureGateRefs     []string `json:"feature_gate_refs"`
-}
 
-type validation struct {
+	// Validation.
 	SchemaValidation string `json:"schema_validation"`
 	ValueValidation  string `json:"value_validation"`
 	IOPreflight      string `json:"io_preflight_validation"`
+
+	// Permission of calls.
+	SandboxProfile    string `json:"sandbox_profile"`
+	PermissionChannel string `json:"permission_channel"`
+	DecisionRef       string `json:"decision_ref"` // of a call, in its invocation
+
+	// Running calls.
+	TimeoutMS             int64  `json:"timeout_ms"` // 0: no deadline unless the call has one
+	AbortSemantics        string `json:"abort_semantics"`
+	ProgressSchema        string `json:"progress_schema"`
+	ContextModifierPolicy string `json:"context_modifier_policy"`
+
+	// Results.
+	ResultMapper        string   `json:"result_mapper"`
+	RedactionPolicyRefs []string `json:"redaction_policy_refs"`
 }
 
 // The policies that every call has.
@@ -397,15 +375,20 @@ func (e *entry) callable() agenttool.Interface {
 	u, can := e.tool.(agenttool.Unready)
 	p := partitions{
 		NativeIDs: map[string]string{"mcp": d.Name, "function_calling": d.Name}, UserFacingName: cmp.Or(d.Title, d.Name),
-		discovery: discovery{Description: d.Description, CapabilityRefs: list(d.CapabilityRefs),
-			ShouldDefer: d.Lifecycle == agenttool.Deferred, AlwaysLoad: d.Lifecycle != agenttool.Deferred},
-		availability: availability{RequiresSetup: d.Lifecycle == agenttool.RequiresSetup || can && u.Unready() != nil,
-			RequiredCredentials: list(e.Permission.CredentialRefs), ModelRequirements: []string{}, FeatureGateRefs: []string{}},
-		validation: validation{SchemaValidation: "model_input_schema", ValueValidation: "before_hooks", IOPreflight: "after_permission"},
 
-		permissionPart: permissionPart{SandboxProfile: cmp.Or(e.Permission.SandboxProfile, "none"), PermissionChannel: "agenttool/decide", DecisionRef: "invocation.permission_decision_refs"},
-		runPart:        runPart{TimeoutMS: e.Execution.TimeoutMS, AbortSemantics: "may_have_changed_something", ProgressSchema: "none", ContextModifierPolicy: "forbid"},
-		resultPart:     resultPart{ResultMapper: "once", RedactionPolicyRefs: []string{sessionRedaction}},
+		Description: d.Description, CapabilityRefs: list(d.CapabilityRefs),
+		ShouldDefer: d.Lifecycle == agenttool.Deferred, AlwaysLoad: d.Lifecycle != agenttool.Deferred,
+
+		RequiresSetup:       d.Lifecycle == agenttool.RequiresSetup || can && u.Unready() != nil,
+		RequiredCredentials: list(e.Permission.CredentialRefs), ModelRequirements: []string{}, FeatureGateRefs: []string{},
+
+		SchemaValidation: "model_input_schema", ValueValidation: "before_hooks", IOPreflight: "after_permission",
+
+		SandboxProfile: cmp.Or(e.Permission.SandboxProfile, "none"), PermissionChannel: "agenttool/decide", DecisionRef: "invocation.permission_decision_refs",
+
+		TimeoutMS: e.Execution.TimeoutMS, AbortSemantics: "may_have_changed_something", ProgressSchema: "none", ContextModifierPolicy: "forbid",
+
+		ResultMapper: "once", RedactionPolicyRefs: []string{sessionRedaction},
 	}
 	if i.IsReadOnly == true {
 		p.AbortSemantics = "changes_nothing"

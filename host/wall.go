@@ -137,11 +137,11 @@ func (w *wall) given() (grants []string) {
 // Ask implements agenttool.Asker. The same access is asked about once in a call. Those that come while a prompt is open are asked about
 // together when it is answered. Without an answer the command is refused, as it is where no user is there.
 func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
-	wall, wait := &r.c.approval.wall, r.c.host.prompts.Wall()
-	if r.byRule(w.Grant) {
+	c, wall, wait := r.c, &r.c.approval.wall, r.c.host.prompts.Wall()
+	if c.ruleGives(w.Grant) {
 		return true
 	}
-	if !r.mayAsk(w.Grant) {
+	if !c.mayAskFor(w.Grant) {
 		return wall.allowed(w.Grant)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, wait, errUnanswered)
@@ -159,7 +159,7 @@ func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
 	if len(wishes) == 0 {
 		return wall.allowed(w.Grant)
 	}
-	answer, err := r.put(ctx, wishes, wait)
+	answer, err := r.askAbout(ctx, wishes, wait)
 	switch {
 	case err == nil:
 	case ctx.Err() == nil:
@@ -168,7 +168,7 @@ func (r reporter) Ask(ctx context.Context, w agenttool.Wish) bool {
 		wishes = wishes[:1] // this connection has ended; the others are asked about again
 	}
 	for _, w := range wishes {
-		_, denied := r.c.host.rules.Policy().Forbids(w.Grant) // a rule may have come meanwhile
+		_, denied := c.host.rules.Policy().Forbids(w.Grant) // a rule may have come meanwhile
 		given := len(answer.Grants) == 0 || slices.Contains(answer.Grants, w.Grant)
 		wall.answer(w.Grant, err == nil && answer.Behavior == agenttool.Allow && given && !denied)
 	}
@@ -180,59 +180,59 @@ var errUnanswered = errors.New("it was not answered in time")
 
 // MayAsk implements agenttool.Asker.
 func (r reporter) MayAsk(w agenttool.Wish) bool {
-	return r.byRule(w.Grant) || r.mayAsk(w.Grant) && !r.c.approval.wall.knows(w.Grant)
+	return r.c.ruleGives(w.Grant) || r.c.mayAskFor(w.Grant) && !r.c.approval.wall.knows(w.Grant)
 }
 
-// byRule reports whether a rule gives a path or a host to every command that runs: one that came with an earlier answer of the same call, for
+// ruleGives reports whether a rule gives a path or a host to every command that runs: one that came with an earlier answer of the same call, for
 // instance.
-func (r reporter) byRule(grant string) bool {
-	policy := r.c.approval.rules()
-	return r.c.runs() && (policy.Writes(grant) || policy.Reaches(grant)) && !r.c.host.grants.opensOwn(grant)
+func (c *call) ruleGives(grant string) bool {
+	policy := c.rulesInForce()
+	return c.runs() && (policy.Writes(grant) || policy.Reaches(grant)) && !c.host.grants.opensOwn(grant)
 }
 
-// mayAsk reports whether a user can be asked for a grant, and may give it.
-func (r reporter) mayAsk(grant string) bool {
-	a := &r.c.approval
-	if _, denied := a.c.host.rules.Policy().Forbids(grant); denied || a.c.host.grants.opensOwn(grant) {
+// mayAskFor reports whether a user can be asked for a grant while the call runs, and may give it.
+func (c *call) mayAskFor(grant string) bool {
+	if _, denied := c.host.rules.Policy().Forbids(grant); denied || c.host.grants.opensOwn(grant) {
 		return false
 	}
-	return a.c.runs() && a.c.host.prompts.Wall() > 0 && a.policy.Mode.Asks() && a.c.host.prompts.Reaches(a.c.listener())
+	return c.runs() && c.host.prompts.Wall() > 0 && c.approval.policy.Mode.Asks() && c.host.prompts.Reaches(c.listener())
 }
 
-// put shows the wishes of a running call and waits for the answer. The call keeps its locks: it is at work.
-func (r reporter) put(ctx context.Context, wishes []agenttool.Wish, wait time.Duration) (prompt.Outcome, error) {
-	a, h := &r.c.approval, r.c.host
+// askAbout shows the wishes of a running call and waits for the answer. The call keeps its locks: it is at work.
+func (r reporter) askAbout(ctx context.Context, wishes []agenttool.Wish, wait time.Duration) (prompt.Outcome, error) {
+	c, h := r.c, r.c.host
 	var grants, lasting []string // those that a rule can give
 	for _, w := range wishes {
-		if grants = append(grants, w.Grant); w.Rule == "" {
+		grants = append(grants, w.Grant)
+		if w.Rule == "" {
 			lasting = append(lasting, w.Grant)
 		}
 	}
-	wanted := wanted(wishes)
-	d := a.complete(agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: wishes[0].Object,
-		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants to " + wanted + protectedOf(wishes) + "; needed: " + strings.Join(grants, ", ")},
+	does := wanted(wishes)
+	d := c.completeDecision(agenttool.Decision{
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(c.approval.policy.Mode), BlockedPath: wishes[0].Object,
+		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it runs and waits: it wants to " + does + protectedOf(wishes) + "; needed: " + strings.Join(grants, ", ")},
 	})
 	d.ExpiresAt = agenttool.Timestamp(h.o.Now().Add(wait))
 	d.SuggestedUpdates = permissions.SuggestGrants(lasting)
-	if !h.prompts.Invite(a.c.listener()) {
+	if !h.prompts.Invite(c.listener()) {
 		return prompt.Outcome{}, prompt.Unanswerable(d, prompt.Nobody)
 	}
-	a.c.rec.decided(d)
-	q := a.question(d, true)
+	c.rec.decided(d)
+	q := c.question(d, true)
 	q.Shown.Grants, q.Shown.Attempt = grants, 0
 	p, err := h.prompts.Open(q)
 	if err != nil {
 		return prompt.Outcome{}, err
 	}
 	defer p.Over()
-	r.Progress(agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a user: may it " + wanted + "?"})
+	r.Progress(agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a user: may it " + does + "?"})
 	answer, err := p.Answer(ctx)
 	if err != nil {
-		a.withdrawn(d, err)
+		c.promptEnded(d, err)
 		return prompt.Outcome{}, err
 	}
-	a.c.rec.decided(answer.Decision)
+	c.rec.decided(answer.Decision)
 	return answer, nil
 }
 

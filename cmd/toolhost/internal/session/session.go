@@ -153,9 +153,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 	s.Host, err = host.New(host.Options{
 		Tools: tools, Scope: s.Scope, Locate: s.locate, Store: s.Store, Policy: s.policy(), Parser: policy.Parser(s.Scope.Dir, s.Scope.Home),
 		Session: s.Store.ID(), Jobs: s.Jobs, Approvals: s.approvals(read), Level: string(s.Sandbox.Level), Private: dirs.Own(),
-		HookOptions: host.HookOptions{
-			Hooks: s.live.snapshot().Hooks, HookMatch: policy.HookMatch(s.Scope), HookEnviron: append([]string{s.Jobs.HookMark()}, os.Environ()...),
-		},
+		Hooks: s.live.snapshot().Hooks, HookMatch: policy.HookMatch(s.Scope), HookEnviron: append([]string{s.Jobs.HookMark()}, os.Environ()...),
 		MaxParallel: policy.Choose(s.o.Policy, "max-parallel", read.MaxParallel, s.o.MaxParallel),
 		Memory:      s.o.Memory,
 		PanicLog:    func(m string) { fmt.Fprintln(output.Stderr(), m) },
