@@ -48,16 +48,12 @@ func (e *ending) finish(err error) Completion {
 		e.turn.free()
 	}
 	e.result.ResultID = agenttool.ResultID(e.c.host.o.IDs.New("res_", e.c.host.o.Now()))
-	if err != nil {
-		e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
-		e.err.EvidenceRefs = e.rec.evidence(e.err.Class)
-		if e.stuck && e.rec.reached() != agenttool.NotStarted {
-			e.err.Hint = "It did not stop, and may still run. Look before you make this call again."
-		}
-		e.settle()
-	} else if e.out.Yielded {
+	switch {
+	case err != nil:
+		e.failed(err)
+	case e.out.Yielded:
 		e.yields()
-	} else {
+	default:
 		e.rec.to(agenttool.StatusSucceeded, "")
 	}
 	e.phase(agenttool.PhaseMapResult, e.mapResult)
@@ -65,15 +61,28 @@ func (e *ending) finish(err error) Completion {
 	if e.hooks != nil {
 		e.turn.free()
 	}
-	e.phase(agenttool.PhasePersistResult, func() { e.persistenceHooks(); e.persist(); link(e); redactResult(e); e.shown() })
+	e.phase(agenttool.PhasePersistResult, func() {
+		e.persistenceHooks()
+		e.persist()
+		e.link()
+		e.redact()
+		if e.out.Shown != nil && e.result.Status != agenttool.ResultCanceled && e.result.Status != agenttool.ResultDiscarded {
+			e.out.Shown(e.result.Content) // the tool knows which content reaches the caller
+		}
+	})
 	e.turn.free()
 	return e.emitTerminal()
 }
 
-// shown tells the tool which content reaches the caller.
-func (e *ending) shown() {
-	if e.out.Shown != nil && e.result.Status != agenttool.ResultCanceled && e.result.Status != agenttool.ResultDiscarded {
-		e.out.Shown(e.result.Content)
+// failed completes the error of the call, and moves a call that failed while it waited in line, outside of the pipeline, to its last state.
+func (e *ending) failed(err error) {
+	e.err = agenttool.AsError(err, agenttool.ExecutionFailed).At(e.rec.reached())
+	e.err.EvidenceRefs = e.rec.evidence(e.err.Class)
+	if e.stuck && e.rec.reached() != agenttool.NotStarted {
+		e.err.Hint = "It did not stop, and may still run. Look before you make this call again."
+	}
+	if e.rec.status() == agenttool.StatusPlanned {
+		e.rec.fail(agenttool.StatusFailed, e.err)
 	}
 }
 
@@ -99,199 +108,6 @@ func (e *ending) yields() {
 // phase runs one phase and records how long it took.
 func (e *ending) phase(p agenttool.Phase, do func()) {
 	_ = e.rec.phase(p, e.c.host.o.PanicLog, func() error { do(); return nil })
-}
-
-// settle moves a call that failed outside the pipeline, while it waited in line, to its last state.
-func (e *ending) settle() {
-	if e.rec.status() == agenttool.StatusPlanned {
-		e.rec.fail(agenttool.StatusFailed, e.err)
-	}
-}
-
-// maxStructured is the size in bytes above which structured content is kept by reference only.
-const maxStructured = 64 << 10
-
-// persist decides where the payload is kept and stores it (AT-122, AT-290 … AT-298).
-func (e *ending) persist() {
-	now := e.c.host.o.Now()
-	takes := e.c.req.Caller.Capacity
-	text := allText(e.result.Content)
-	shown := text
-	if takes != (agenttool.Capacity{}) {
-		shown = withDiffs(e.result.Content)
-	}
-	size := persist.Size{
-		Chars: utf8.RuneCountInString(text), Text: len(shown), Lines: strings.Count(shown, "\n") + 1, Bytes: int64(len(text)) + dataSize(e.result.Content),
-		Persisted: e.out.Persisted != nil,
-	}
-	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: e.threshold(), Caller: takes, NeverPersist: e.neverPersist()})
-	e.kept = agenttool.Persistence{
-		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.PersistenceID(e.c.host.o.IDs.New("persist_", now)),
-		InvocationID: e.rec.id, ResultID: e.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
-		OriginalSizeBytes: contentSize(e.result.Content), RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
-	}
-	keepLargeData(e, verdict.Strategy)
-	if verdict.Strategy == agenttool.PreviewAndPersist {
-		e.keep(shown, e.out.Persisted == nil || !takes.Holds(size.Text, size.Lines))
-	}
-	if len(e.result.StructuredContent) > maxStructured {
-		e.keepStructured()
-	}
-	e.result.PersistenceRefs = []string{string(e.kept.DecisionID)}
-	e.rec.storeLarge()
-}
-
-// keep stores the whole text, unless the tool already did. If cut is set, a preview takes the place of the text.
-func (e *ending) keep(text string, cut bool) {
-	ref := e.out.Persisted
-	if ref != nil {
-		e.kept.OriginalSizeBytes = e.out.Bytes
-	} else {
-		ref = e.storeWhole(text)
-	}
-	if cut {
-		e.cut(text, ref)
-	}
-	e.kept.PersistedRef = ref
-	if ref != nil && e.c.host.o.Store.Redacted(ref.ID) {
-		e.kept.RedactionState = "redacted"
-	}
-	e.kept.PreviewSizeBytes = contentSize(e.result.Content)
-	e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
-}
-
-// storeWhole stores the whole text of the result. It returns nil if that fails.
-func (e *ending) storeWhole(text string) *agenttool.Ref {
-	stored, err := e.rec.store("full_output", "text/plain; charset=utf-8", []byte(text))
-	if err != nil {
-		e.kept.Strategy, e.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
-		return nil
-	}
-	stored.SizeBytes = max(stored.SizeBytes, int64(len(text)))
-	e.result.ResourceRefs = append(e.result.ResourceRefs, stored)
-	return &stored
-}
-
-// cut leaves the beginning and the end of the text in the result, and says where all of it is.
-func (e *ending) cut(text string, ref *agenttool.Ref) {
-	note := "[cut; the rest could not be stored: " + e.kept.Reason + "]"
-	if ref != nil {
-		note = fmt.Sprintf("[cut; the whole output, %d bytes, is %s: the read tool opens it]", max(ref.SizeBytes, int64(len(text))), ref.URI)
-	}
-	extent := persist.Extent{Chars: e.threshold()}
-	extent.Bytes, extent.Lines = e.c.req.Caller.Capacity.Page(0, 0)
-	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, extent)), agenttool.Text(note)}
-	if ref != nil {
-		blocks = append(blocks, agenttool.Content{Type: "persisted_output_ref", URI: ref.URI, Name: ref.Relation, MediaType: ref.MediaType})
-	}
-	rest := withoutText(e.result.Content)
-	if e.c.req.Caller.Capacity != (agenttool.Capacity{}) {
-		rest = slices.DeleteFunc(rest, func(b agenttool.Content) bool { return b.Diff != "" })
-	}
-	e.result.Content = append(blocks, rest...)
-}
-
-// keepStructured replaces structured content that is too large by a reference.
-func (e *ending) keepStructured() {
-	ref, err := e.rec.store("structured_content", "application/json", e.result.StructuredContent)
-	if err == nil {
-		e.result.ResourceRefs = append(e.result.ResourceRefs, ref)
-	}
-	e.result.StructuredContent = nil
-}
-
-func (e *ending) threshold() int {
-	if e.c.tool != nil && e.c.tool.Interface.MaxInlineChars > 0 {
-		return e.c.tool.Interface.MaxInlineChars
-	}
-	return persist.InlineChars
-}
-
-func (e *ending) neverPersist() bool {
-	return e.c.tool != nil && e.c.tool.Interface.PersistencePolicyRef == string(agenttool.NeverPersist)
-}
-
-// emitTerminal records the result and the invocation, and hands both over (AT-123).
-func (e *ending) emitTerminal() Completion {
-	if e.c.batch.ordered() {
-		e.c.awaitTurn(e.turn)
-		e.c.release(e.rec)
-	}
-	now, stage := agenttool.Timestamp(e.c.host.o.Now()), e.rec.reached()
-	if kind := e.rec.finishing(); kind != "" && (e.stuck || e.rec.status() != agenttool.StatusCanceled) {
-		e.rec.emit(agenttool.EventCancelFailed, "kind", kind, "status", string(e.rec.status()), "may_still_run", e.stuck)
-	}
-	e.rec.update(func(inv *agenttool.Invocation) {
-		inv.EndedAt, inv.ArtifactRefs, inv.AbortReason = now, e.result.ArtifactRefs, e.result.AbortReason
-		if inv.Scheduler != nil {
-			inv.Scheduler.QueueState = queueState(inv.Status, stage)
-		}
-		inv.Phases = append(inv.Phases, agenttool.PhaseTiming{Phase: agenttool.PhaseEmitTerminal, StartedAt: now})
-	})
-	inv := e.rec.view()
-	invocation, result, kept := encode(inv), encode(e.result), encode(e.kept)
-	if inv.Status == agenttool.StatusYielded && e.out.Bytes > 0 {
-		e.rec.emit(agenttool.EventPartialResult, "phase", agenttool.PhaseEmitTerminal, "task_id", jobID(e.out.Job),
-			"from", 0, "to", e.out.Bytes, "partial_result_refs", []string{string(e.result.ResultID)})
-	}
-	e.rec.emit(terminalEvent(inv.Status), "phase", agenttool.PhaseEmitTerminal, "status", string(inv.Status))
-	e.rec.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
-		"result", json.RawMessage(result), "invocation", json.RawMessage(invocation), "persistence", json.RawMessage(kept))
-	if e.unlogged(e.rec.flush()) {
-		result = encode(e.result)
-	}
-	return Completion{
-		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job),
-		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
-	}
-}
-
-// queueState is the last state in the queue of a call that ends (AT-199 … AT-201).
-func queueState(s agenttool.InvocationStatus, stage agenttool.Stage) string {
-	switch {
-	case s == agenttool.StatusYielded:
-		return "yielded"
-	case stage == agenttool.NotStarted:
-		return "discarded"
-	}
-	return "completed"
-}
-
-// unlogged has the result say that it is not in the log, or not yet: each in a field, and the first of several in words. It
-// reports whether it does.
-func (e *ending) unlogged(err error) bool {
-	first := e.c.host.journal.firstOf(err)
-	if err == nil {
-		return false
-	}
-	state := "missing"
-	if errors.Is(err, persist.ErrPending) {
-		state = "pending"
-		first = first && e.c.host.o.Store.Stalled()
-	}
-	if e.result.Extra == nil {
-		e.result.Extra = agenttool.Extra{}
-	}
-	e.result.Extra["session_log"] = object("state", state, "reason", err.Error())
-	if first {
-		e.result.Content = append(e.result.Content, agenttool.Text(fmt.Sprintf("[this result is not in the session log, nor are later ones until that is mended: %v]", err)))
-	}
-	return true
-}
-
-// terminalEvent is the class of event that ends a call in that state (X11: the states without one end as failed).
-func terminalEvent(s agenttool.InvocationStatus) agenttool.EventType {
-	switch s {
-	case agenttool.StatusSucceeded:
-		return agenttool.EventSucceeded
-	case agenttool.StatusYielded:
-		return agenttool.EventYielded
-	case agenttool.StatusCanceled:
-		return agenttool.EventCanceled
-	case agenttool.StatusTimedOut:
-		return agenttool.EventTimedOut
-	}
-	return agenttool.EventFailed
 }
 
 // mapResult makes the result, once (AT-120).
@@ -377,67 +193,60 @@ func resultStatus(s agenttool.InvocationStatus, e *agenttool.Error) agenttool.Re
 	return agenttool.ResultFailed
 }
 
-func jobID(j agenttool.Job) string {
-	if j == nil {
-		return ""
-	}
-	return j.ID()
-}
+// maxStructured is the size in bytes above which structured content is kept by reference only.
+const maxStructured = 64 << 10
 
-func allText(blocks []agenttool.Content) string {
-	if len(blocks) == 1 {
-		return blocks[0].Text
+// persist decides where the payload is kept and stores it (AT-122, AT-290 … AT-298).
+func (e *ending) persist() {
+	now := e.c.host.o.Now()
+	takes := e.c.req.Caller.Capacity
+	text := allText(e.result.Content)
+	shown := text
+	if takes != (agenttool.Capacity{}) {
+		shown = withDiffs(e.result.Content)
 	}
-	var text string
-	for _, b := range blocks {
-		if b.Text != "" && text != "" {
-			text += "\n"
-		}
-		text += b.Text
+	size := persist.Size{
+		Chars: utf8.RuneCountInString(text), Text: len(shown), Lines: strings.Count(shown, "\n") + 1, Bytes: int64(len(text)) + dataSize(e.result.Content),
+		Persisted: e.out.Persisted != nil,
 	}
-	return text
-}
-
-// withDiffs returns the text of the blocks as a model reads it, diffs included.
-func withDiffs(blocks []agenttool.Content) string {
-	var texts []string
-	for _, b := range blocks {
-		if text := b.Text + b.Diff; text != "" {
-			texts = append(texts, text)
-		}
+	never := e.c.tool != nil && e.c.tool.Interface.PersistencePolicyRef == string(agenttool.NeverPersist)
+	verdict := persist.Decide(size, persist.Policy{MaxInlineChars: e.threshold(), Caller: takes, NeverPersist: never})
+	e.kept = agenttool.Persistence{
+		SchemaVersion: agenttool.SchemaVersion, DecisionID: agenttool.PersistenceID(e.c.host.o.IDs.New("persist_", now)),
+		InvocationID: e.rec.id, ResultID: e.result.ResultID, Strategy: verdict.Strategy, Threshold: verdict.Threshold,
+		OriginalSizeBytes: contentSize(e.result.Content), RedactionState: "none", Reason: verdict.Reason, CreatedAt: agenttool.Timestamp(now),
 	}
-	return strings.Join(texts, "\n")
-}
-
-// contentSize is the bytes of all blocks: text, diffs, and data before it was encoded.
-func contentSize(blocks []agenttool.Content) (n int64) {
-	for _, b := range blocks {
-		n += int64(len(b.Text) + len(b.Diff) + base64.StdEncoding.DecodedLen(len(b.Data)) - strings.Count(b.Data[max(0, len(b.Data)-2):], "="))
-	}
-	return n
-}
-
-func withoutText(blocks []agenttool.Content) []agenttool.Content {
-	var rest []agenttool.Content
-	for _, b := range blocks {
-		if b.Text == "" {
-			rest = append(rest, b)
+	byRef := verdict.Strategy == agenttool.RefOnly || verdict.Strategy == agenttool.PreviewAndPersist
+	if byRef && dataSize(e.result.Content) > persist.InlineBytes {
+		e.keepData()
+		if verdict.Strategy == agenttool.RefOnly {
+			e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
 		}
 	}
-	return rest
+	if verdict.Strategy == agenttool.PreviewAndPersist {
+		e.keep(shown, e.out.Persisted == nil || !takes.Holds(size.Text, size.Lines))
+	}
+	if len(e.result.StructuredContent) > maxStructured {
+		ref, err := e.rec.store("structured_content", "application/json", e.result.StructuredContent)
+		if err == nil {
+			e.result.ResourceRefs = append(e.result.ResourceRefs, ref)
+		}
+		e.result.StructuredContent = nil
+	}
+	e.result.PersistenceRefs = []string{string(e.kept.DecisionID)}
+	e.rec.storeLarge()
 }
 
-// dataSize is the bytes of images and other data in the blocks.
-func dataSize(blocks []agenttool.Content) (n int64) {
-	for _, b := range blocks {
-		n += int64(base64.StdEncoding.DecodedLen(len(b.Data)))
+func (e *ending) threshold() int {
+	if e.c.tool != nil && e.c.tool.Interface.MaxInlineChars > 0 {
+		return e.c.tool.Interface.MaxInlineChars
 	}
-	return n
+	return persist.InlineChars
 }
 
 // keepData stores the data of a result as payloads, and leaves a reference in the place of each (AT-292). Data that cannot be stored is dropped,
 // and the result says so.
-func keepData(e *ending) {
+func (e *ending) keepData() {
 	e.result.Content = slices.Clone(e.result.Content)
 	for i, b := range e.result.Content {
 		if b.Data == "" {
@@ -461,19 +270,53 @@ func keepData(e *ending) {
 	}
 }
 
-// keepLargeData is keepData for results with more data than a result may hold, if the placement of the result is by reference.
-func keepLargeData(e *ending, s agenttool.Strategy) {
-	if s != agenttool.RefOnly && s != agenttool.PreviewAndPersist || dataSize(e.result.Content) <= persist.InlineBytes {
-		return
+// keep stores the whole text, unless the tool already did. If cut is set, a preview takes the place of the text.
+func (e *ending) keep(text string, cut bool) {
+	ref := e.out.Persisted
+	if ref != nil {
+		e.kept.OriginalSizeBytes = e.out.Bytes
+	} else {
+		stored, err := e.rec.store("full_output", "text/plain; charset=utf-8", []byte(text))
+		if err != nil {
+			e.kept.Strategy, e.kept.Reason = agenttool.DropWithReason, "the session's storage cannot be written: "+err.Error()
+		} else {
+			stored.SizeBytes = max(stored.SizeBytes, int64(len(text)))
+			e.result.ResourceRefs = append(e.result.ResourceRefs, stored)
+			ref = &stored
+		}
 	}
-	keepData(e)
-	if s == agenttool.RefOnly {
-		e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
+	if cut {
+		e.cut(text, ref)
 	}
+	e.kept.PersistedRef = ref
+	if ref != nil && e.c.host.o.Store.Redacted(ref.ID) {
+		e.kept.RedactionState = "redacted"
+	}
+	e.kept.PreviewSizeBytes = contentSize(e.result.Content)
+	e.rec.emit(agenttool.EventResultPersisted, "phase", agenttool.PhasePersistResult, "persistence", e.kept)
+}
+
+// cut leaves the beginning and the end of the text in the result, and says where all of it is.
+func (e *ending) cut(text string, ref *agenttool.Ref) {
+	note := "[cut; the rest could not be stored: " + e.kept.Reason + "]"
+	if ref != nil {
+		note = fmt.Sprintf("[cut; the whole output, %d bytes, is %s: the read tool opens it]", max(ref.SizeBytes, int64(len(text))), ref.URI)
+	}
+	extent := persist.Extent{Chars: e.threshold()}
+	extent.Bytes, extent.Lines = e.c.req.Caller.Capacity.Page(0, 0)
+	blocks := []agenttool.Content{agenttool.Text(persist.Preview(text, extent)), agenttool.Text(note)}
+	if ref != nil {
+		blocks = append(blocks, agenttool.Content{Type: "persisted_output_ref", URI: ref.URI, Name: ref.Relation, MediaType: ref.MediaType})
+	}
+	rest := withoutText(e.result.Content)
+	if e.c.req.Caller.Capacity != (agenttool.Capacity{}) {
+		rest = slices.DeleteFunc(rest, func(b agenttool.Content) bool { return b.Diff != "" })
+	}
+	e.result.Content = append(blocks, rest...)
 }
 
 // link names what explains the result: decisions, hooks and payloads as evidence, the rules in force for it, and its span (AT-122, AT-429).
-func link(e *ending) {
+func (e *ending) link() {
 	inv := e.rec.view()
 	refs := slices.Concat(inv.PermissionDecisionRefs, inv.HookRefs)
 	for _, r := range e.result.ResourceRefs {
@@ -488,7 +331,7 @@ func link(e *ending) {
 	if e.out.Mapping != nil {
 		e.result.ExternalMappings = []json.RawMessage{encode(e.out.Mapping)}
 	}
-	e.result.TelemetryRefs = []json.RawMessage{encode(spanOf(e, inv))}
+	e.result.TelemetryRefs = []json.RawMessage{encode(e.span(inv))}
 }
 
 // payloadScheme starts the addresses of payloads of the session.
@@ -506,8 +349,8 @@ type span struct {
 	ResultSize   int64  `json:"result_size_bytes"`
 }
 
-// spanOf describes a call for telemetry. Its trace is the client's, or else the session.
-func spanOf(e *ending, inv agenttool.Invocation) span {
+// span describes a call for telemetry. Its trace is the client's, or else the session.
+func (e *ending) span(inv agenttool.Invocation) span {
 	s := span{
 		SpanID: hexOf(string(inv.InvocationID), 8), ToolName: e.c.req.Tool, ToolCallID: inv.NativeCallID, RequestID: e.c.req.ID,
 		ResultSize: e.kept.OriginalSizeBytes,
@@ -548,9 +391,9 @@ func hexOf(text string, size int) string {
 	return hex.EncodeToString(sum[:size])
 }
 
-// redactResult takes secrets out of the result itself, if the settings say that the model reads none. A result that cannot be searched
+// redact takes secrets out of the result itself, if the settings say that the model reads none. A result that cannot be searched
 // is withheld.
-func redactResult(e *ending) {
+func (e *ending) redact() {
 	r := e.c.host.o.Store.Redactor()
 	if !r.Results() {
 		return
@@ -565,7 +408,7 @@ func redactResult(e *ending) {
 		err = json.Unmarshal(text, &clean)
 	}
 	if err != nil {
-		state, clean = "withheld", withheld(e)
+		state, clean = "withheld", e.withheld()
 	}
 	clean.RedactionState = state
 	e.result, e.kept.RedactionState, e.kept.PreviewSizeBytes = clean, state, contentSize(clean.Content)
@@ -577,7 +420,7 @@ func redactResult(e *ending) {
 }
 
 // withheld is the result without everything that may have secrets.
-func withheld(e *ending) agenttool.Result {
+func (e *ending) withheld() agenttool.Result {
 	const text = "the result could not be searched for secrets, and is withheld: see redaction.strategy in the settings"
 	r := e.result
 	if r.Error != nil {
@@ -588,4 +431,145 @@ func withheld(e *ending) agenttool.Result {
 	}
 	r.Content, r.StructuredContent, r.UIFacingSummary, r.Mutations, r.Extra = []agenttool.Content{agenttool.Text("[" + text + "]")}, nil, "", nil, nil
 	return r
+}
+
+// emitTerminal records the result and the invocation, and hands both over (AT-123).
+func (e *ending) emitTerminal() Completion {
+	if e.c.batch.ordered() {
+		e.c.awaitTurn(e.turn)
+		e.c.release(e.rec)
+	}
+	now, stage := agenttool.Timestamp(e.c.host.o.Now()), e.rec.reached()
+	if kind := e.rec.finishing(); kind != "" && (e.stuck || e.rec.status() != agenttool.StatusCanceled) {
+		e.rec.emit(agenttool.EventCancelFailed, "kind", kind, "status", string(e.rec.status()), "may_still_run", e.stuck)
+	}
+	e.rec.update(func(inv *agenttool.Invocation) {
+		inv.EndedAt, inv.ArtifactRefs, inv.AbortReason = now, e.result.ArtifactRefs, e.result.AbortReason
+		if inv.Scheduler != nil {
+			inv.Scheduler.QueueState = queueState(inv.Status, stage)
+		}
+		inv.Phases = append(inv.Phases, agenttool.PhaseTiming{Phase: agenttool.PhaseEmitTerminal, StartedAt: now})
+	})
+	inv := e.rec.view()
+	invocation, result, kept := encode(inv), encode(e.result), encode(e.kept)
+	if inv.Status == agenttool.StatusYielded && e.out.Bytes > 0 {
+		e.rec.emit(agenttool.EventPartialResult, "phase", agenttool.PhaseEmitTerminal, "task_id", jobID(e.out.Job),
+			"from", 0, "to", e.out.Bytes, "partial_result_refs", []string{string(e.result.ResultID)})
+	}
+	e.rec.emit(terminalEvent(inv.Status), "phase", agenttool.PhaseEmitTerminal, "status", string(inv.Status))
+	e.rec.emit(agenttool.EventResultCreated, "phase", agenttool.PhaseEmitTerminal,
+		"result", json.RawMessage(result), "invocation", json.RawMessage(invocation), "persistence", json.RawMessage(kept))
+	if e.unlogged(e.rec.flush()) {
+		result = encode(e.result)
+	}
+	return Completion{
+		Invocation: inv, Result: e.result, Persistence: e.kept, Job: jobID(e.out.Job),
+		encoded: object("invocation", json.RawMessage(invocation), "result", json.RawMessage(result), "persistence", json.RawMessage(kept)),
+	}
+}
+
+// unlogged has the result say that it is not in the log, or not yet: each in a field, and the first of several in words. It
+// reports whether it does.
+func (e *ending) unlogged(err error) bool {
+	first := e.c.host.journal.firstOf(err)
+	if err == nil {
+		return false
+	}
+	state := "missing"
+	if errors.Is(err, persist.ErrPending) {
+		state = "pending"
+		first = first && e.c.host.o.Store.Stalled()
+	}
+	if e.result.Extra == nil {
+		e.result.Extra = agenttool.Extra{}
+	}
+	e.result.Extra["session_log"] = object("state", state, "reason", err.Error())
+	if first {
+		e.result.Content = append(e.result.Content, agenttool.Text(fmt.Sprintf("[this result is not in the session log, nor are later ones until that is mended: %v]", err)))
+	}
+	return true
+}
+
+// queueState is the last state in the queue of a call that ends (AT-199 … AT-201).
+func queueState(s agenttool.InvocationStatus, stage agenttool.Stage) string {
+	switch {
+	case s == agenttool.StatusYielded:
+		return "yielded"
+	case stage == agenttool.NotStarted:
+		return "discarded"
+	}
+	return "completed"
+}
+
+// terminalEvent is the class of event that ends a call in that state (X11: the states without one end as failed).
+func terminalEvent(s agenttool.InvocationStatus) agenttool.EventType {
+	switch s {
+	case agenttool.StatusSucceeded:
+		return agenttool.EventSucceeded
+	case agenttool.StatusYielded:
+		return agenttool.EventYielded
+	case agenttool.StatusCanceled:
+		return agenttool.EventCanceled
+	case agenttool.StatusTimedOut:
+		return agenttool.EventTimedOut
+	}
+	return agenttool.EventFailed
+}
+
+func jobID(j agenttool.Job) string {
+	if j == nil {
+		return ""
+	}
+	return j.ID()
+}
+
+func allText(blocks []agenttool.Content) string {
+	if len(blocks) == 1 {
+		return blocks[0].Text
+	}
+	var text string
+	for _, b := range blocks {
+		if b.Text != "" && text != "" {
+			text += "\n"
+		}
+		text += b.Text
+	}
+	return text
+}
+
+// withDiffs returns the text of the blocks as a model reads it, diffs included.
+func withDiffs(blocks []agenttool.Content) string {
+	var texts []string
+	for _, b := range blocks {
+		if text := b.Text + b.Diff; text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+func withoutText(blocks []agenttool.Content) []agenttool.Content {
+	var rest []agenttool.Content
+	for _, b := range blocks {
+		if b.Text == "" {
+			rest = append(rest, b)
+		}
+	}
+	return rest
+}
+
+// contentSize is the bytes of all blocks: text, diffs, and data before it was encoded.
+func contentSize(blocks []agenttool.Content) (n int64) {
+	for _, b := range blocks {
+		n += int64(len(b.Text) + len(b.Diff) + base64.StdEncoding.DecodedLen(len(b.Data)) - strings.Count(b.Data[max(0, len(b.Data)-2):], "="))
+	}
+	return n
+}
+
+// dataSize is the bytes of images and other data in the blocks.
+func dataSize(blocks []agenttool.Content) (n int64) {
+	for _, b := range blocks {
+		n += int64(base64.StdEncoding.DecodedLen(len(b.Data)))
+	}
+	return n
 }

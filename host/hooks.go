@@ -116,7 +116,13 @@ func (h hint) on(d agenttool.Decision) agenttool.Decision {
 		return d
 	}
 	d.Behavior = h.behavior
-	detail := map[agenttool.Behavior]string{agenttool.Deny: "denied by", agenttool.Ask: "asked about because of", agenttool.Allow: "allowed by"}[h.behavior]
+	detail := "allowed by"
+	switch h.behavior {
+	case agenttool.Deny:
+		detail = "denied by"
+	case agenttool.Ask:
+		detail = "asked about because of"
+	}
 	detail += " the hook " + h.said.Name
 	if h.said.Text != "" {
 		detail += ": " + h.said.Text
@@ -292,7 +298,8 @@ func (e *ending) persistenceHooks() {
 // runAfter runs the hooks of an event after the call. Each event remaps the result at most once, and no hook sees what it
 // has made of it.
 func (e *ending) runAfter(event hook.Event) {
-	if e.ran() && len(e.hooks.watchers(event)) > 0 {
+	ran := e.rec.view().StartedAt != ""
+	if ran && len(e.hooks.watchers(event)) > 0 {
 		ctx, cancel := e.afterwards()
 		defer cancel()
 		ended := e.reopen(event)
@@ -304,9 +311,6 @@ func (e *ending) runAfter(event hook.Event) {
 	}
 	e.annotate()
 }
-
-// ran reports whether the call began to run.
-func (e *ending) ran() bool { return e.rec.view().StartedAt != "" }
 
 // reopen puts the state of post hooks before the call's end state, which comes after it.
 func (e *ending) reopen(event hook.Event) (ended *agenttool.Transition) {
@@ -370,7 +374,7 @@ func (e *ending) fits(o *hook.Output) error {
 func withoutPayloads(refs []agenttool.Ref) []agenttool.Ref {
 	var rest []agenttool.Ref
 	for _, r := range refs {
-		if !strings.HasPrefix(r.URI, "toolhost://") {
+		if !strings.HasPrefix(r.URI, payloadScheme) {
 			rest = append(rest, r)
 		}
 	}
