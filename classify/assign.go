@@ -121,8 +121,8 @@ func (w *walk) array(x *syntax.ArrayExpr) {
 	}
 }
 
-// environment analyses the assignments before a command, which end with it. It returns why nothing is proved of the command then, if so, and
-// the variables. Of a command without words the shell keeps them.
+// environment analyses the assignments before a command, which end with it. It returns why nothing is proved of the command then,
+// if so, and the variables. Of a command without words the shell keeps them.
 func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt string, variables []agenttool.Variable) {
 	for _, a := range list {
 		if a.Name == nil || a.Index != nil || a.Array != nil || a.Append {

@@ -50,7 +50,8 @@ type Context struct {
 type Disk struct {
 	// Prints maps commands, their words joined by blanks, to their output in Context.Dir, without the newline.
 	Prints map[string]string
-	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside, and slashes.
+	// PlainTags says that the name of each tag of the repository in Context.Dir is made of letters, digits, dots, dashes inside,
+	// and slashes.
 	PlainTags bool
 	// Absent reports whether a directory has none of the files that decide how a program behaves there. nil: that is not known.
 	Absent func(dir string, of program.ConditionalUse) bool

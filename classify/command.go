@@ -384,7 +384,9 @@ func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) 
 func (w *walk) matchedBy(item program.Word) value {
 	v := oneOf([]program.Word{item})
 	if len(w.scope.dirs) == 1 {
-		v.pattern, v.dir, v.named, v.without, v.flat = item.Shape().Pattern, w.scope.dirs[0], item.Name, item.Shape().Without, item.Shape().Flat
+		shape := item.Shape()
+		v.dir, v.named = w.scope.dirs[0], item.Name
+		v.pattern, v.without, v.flat = shape.Pattern, shape.Without, shape.Flat
 	}
 	return v
 }

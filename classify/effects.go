@@ -49,6 +49,7 @@ func (w *walk) ownEffects(argv []program.Word, u *program.Use) {
 // usePaths records the paths that one run of a program names.
 func (w *walk) usePaths(argv []program.Word, u *program.Use) {
 	name := argv[0]
+	sentence := func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) }
 	for _, word := range u.Reads {
 		switch {
 		case !onlyNames(name.Text):
@@ -65,11 +66,11 @@ func (w *walk) usePaths(argv []program.Word, u *program.Use) {
 	for _, at := range u.HomeWrites {
 		moved := slices.ContainsFunc(at.Moved, func(name string) bool { return w.variable(name) != value{} })
 		if w.ctx.Home != "" && !moved {
-			w.write(program.Lit(w.ctx.Home+"/"+at.Dir), false, func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
+			w.write(program.Lit(w.ctx.Home+"/"+at.Dir), false, sentence)
 		}
 	}
 	for _, word := range u.Writes {
-		w.write(word, !u.Has(program.Adds), func(what string) string { return u.Sentence(program.Reason{Text: what}, argv) })
+		w.write(word, !u.Has(program.Adds), sentence)
 	}
 }
 
@@ -273,8 +274,9 @@ func (w *walk) gitRemotes(u *program.Use) bool {
 	}
 	w.found.note(remotes)
 	for _, r := range u.Remotes {
-		if found := (agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}); w.found.quiet == 0 && !slices.Contains(w.found.gitRemotes, found) {
-			w.found.gitRemotes = append(w.found.gitRemotes, found)
+		remote := agenttool.GitRemote{Dir: dir, Name: r.Name, Push: r.Push}
+		if w.found.quiet == 0 && !slices.Contains(w.found.gitRemotes, remote) {
+			w.found.gitRemotes = append(w.found.gitRemotes, remote)
 		}
 	}
 	return true

@@ -409,7 +409,8 @@ func (g *extractor) assign(x *syntax.Assign) {
 		v.text = old.text + text
 	}
 	switch {
-	case x.Index != nil, x.Array != nil, len(v.text) > maxValue, strings.Contains(v.text, agenttool.Unread), len(g.vars.values) >= maxVars && !known:
+	case x.Index != nil, x.Array != nil, len(v.text) > maxValue, strings.Contains(v.text, agenttool.Unread),
+		len(g.vars.values) >= maxVars && !known:
 		g.loseValue(name)
 		return
 	case old.kind == static && old.text != v.text:

@@ -13,7 +13,7 @@ import (
 
 const maxSpelt = 3 // substitutions in one another whose text is put together
 
-// spellings are the words of a command as they are spellings, in up to three ways.
+// spellings holds up to three readings of the words of a command.
 type spellings struct {
 	argv  []string // each word as it stands
 	split []string // the words after tilde expansion and word splitting; nil if the same as argv

@@ -92,8 +92,13 @@ func (w *walk) feedFromFd(argv []program.Word, u *program.Use) {
 		return
 	}
 	for _, word := range argv {
-		if strings.HasPrefix(word.Text, "--base") || strings.HasPrefix(word.Text, "--search") || strings.HasPrefix(word.Text, "--absolute") ||
-			strings.HasPrefix(word.Text, "--follow") || len(word.Text) > 1 && word.Text[0] == '-' && word.Text[1] != '-' && strings.ContainsAny(word.Text, "aL") {
+		for _, elsewhere := range []string{"--base", "--search", "--absolute", "--follow"} {
+			if strings.HasPrefix(word.Text, elsewhere) {
+				return
+			}
+		}
+		short := len(word.Text) > 1 && word.Text[0] == '-' && word.Text[1] != '-'
+		if short && strings.ContainsAny(word.Text, "aL") {
 			return
 		}
 	}
@@ -139,7 +144,10 @@ func lineName(cond []*syntax.Stmt) string {
 		return ""
 	}
 	call, ok := cond[0].Cmd.(*syntax.CallExpr)
-	if !ok || len(call.Args) < 2 || len(call.Args) > 3 || call.Args[0].Lit() != "read" || len(call.Args) == 3 && call.Args[1].Lit() != "-r" {
+	if !ok || len(call.Args) < 2 || len(call.Args) > 3 || call.Args[0].Lit() != "read" {
+		return ""
+	}
+	if len(call.Args) == 3 && call.Args[1].Lit() != "-r" {
 		return ""
 	}
 	for _, a := range call.Assigns {
@@ -158,7 +166,8 @@ func nameValue(word program.Word, dir, without string) value {
 	if word.Token {
 		return value{kind: tokenText}
 	}
-	v := value{kind: begins, text: word.Text, pattern: word.Shape().Pattern, dir: dir, named: true, without: without, flat: word.Shape().Flat}
+	shape := word.Shape()
+	v := value{kind: begins, text: word.Text, pattern: shape.Pattern, dir: dir, named: true, without: without, flat: shape.Flat}
 	if word.Text == "" {
 		v.kind = local
 		if !word.Local {
@@ -211,13 +220,15 @@ func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
 	if !w.scope.stdinLines || len(u.Reads) > 0 && !slices.ContainsFunc(argv, func(word program.Word) bool { return word.Text == "-" }) {
 		return
 	}
-	switch argv[0].Text {
-	case "echo", "printf", "test", "[", ":", "true", "false", "basename", "dirname", "stat", "ls", "wc", "cat", "sort", "uniq", "du", "file", "git", "cd",
-		"break", "continue", "exit", "return", "find", "rg", "grep", "realpath", "readlink":
+	if leavesStdin[argv[0].Text] {
 		return
 	}
 	w.hidden("it may read a part of the lines that the loop reads")
 }
+
+// leavesStdin are programs and builtins that read no standard input if they have something else to read.
+var leavesStdin = program.WordSet(`echo printf test [ : true false basename dirname stat ls wc cat sort uniq du file git cd
+	break continue exit return find rg grep realpath readlink`)
 
 // settled returns the use of a program in a known directory: if the project has no file that could name other code, the program
 // only reads.

@@ -133,7 +133,8 @@ func (w *walk) givenVariables(argv []program.Word) {
 	for _, word := range argv[1:] {
 		switch name, value, ok := strings.Cut(word.Text, "="); {
 		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
-			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") && strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
+			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") &&
+				strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
 			w.found.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
 			return
 		case strings.HasPrefix(word.Text, "-"):

@@ -121,8 +121,8 @@ func (w *walk) ofNames(v value, quoted bool) value {
 	return v
 }
 
-// staysWhole reports whether a variable with the name of a file stays one word without quotes, if the names on disk are such. A pattern that
-// matches nothing is the value itself, and matches nothing again.
+// staysWhole reports whether a variable with the name of a file stays one word without quotes, if the names on disk are such. A
+// pattern that matches nothing is the value itself, and matches nothing again.
 func (w *walk) staysWhole(v value) bool {
 	return w.disk != nil && v.named && !strings.ContainsAny(strings.ReplaceAll(v.pattern, "*", ""), shellBreakers)
 }

@@ -122,7 +122,8 @@ func tooDeep(text string) int {
 	return -1
 }
 
-// parseResult is a syntax tree. If failed, stmts are those before the fault; if doubtful as well, bash may read the whole text in another way.
+// parseResult is a syntax tree. If failed, stmts are those before the fault; if doubtful as well, bash may read the whole text in
+// another way.
 type parseResult struct {
 	stmts    []*syntax.Stmt
 	failed   bool

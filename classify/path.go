@@ -175,7 +175,10 @@ func (w *walk) match(how access, word program.Word) tally {
 	if shape.Pattern == "" || !cutNowhere(word) || w.found.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return incomplete
 	}
-	g := agenttool.Glob{Pattern: shape.Pattern, By: w.found.toucher(), Names: how == names, Without: shape.Without, Flat: shape.Flat, Index: w.namesFromIndex}
+	g := agenttool.Glob{
+		Pattern: shape.Pattern, By: w.found.toucher(), Names: how == names,
+		Without: shape.Without, Flat: shape.Flat, Index: w.namesFromIndex,
+	}
 	if word.Name && word.Text == "" {
 		g.First = w.found.notFirst()
 	}

@@ -25,7 +25,8 @@ func (w *walk) shapeOf(list []*syntax.Stmt) shape {
 		return oneNumber
 	}
 	stages, ok := stagesOf(list)
-	if !ok || w.scope.namesChanged != "" || slices.ContainsFunc(stages, func(words []string) bool { return w.scope.funcs[words[0]] != nil }) {
+	isFunction := func(words []string) bool { return w.scope.funcs[words[0]] != nil }
+	if !ok || w.scope.namesChanged != "" || slices.ContainsFunc(stages, isFunction) {
 		return anyText
 	}
 	first, rest := stages[0], stages[1:]
@@ -130,7 +131,11 @@ func lineNumbers(grep []string, rest [][]string) shape {
 		case line == "cut -d: -f1", line == "cut -d : -f 1", line == "cut -f1 -d:", line == "cut -d: -f 1":
 			cut = true
 		case stage[0] == "head" || stage[0] == "tail":
-			if len(stage) == 1 || !program.Digits(strings.TrimPrefix(strings.Join(stage[1:], ""), "-n")) && !program.Digits(strings.TrimPrefix(stage[1], "-")) {
+			if len(stage) == 1 {
+				return anyText
+			}
+			count := strings.TrimPrefix(strings.Join(stage[1:], ""), "-n")
+			if !program.Digits(count) && !program.Digits(strings.TrimPrefix(stage[1], "-")) {
 				return anyText
 			}
 			one = one || line == stage[0]+" -1" || line == stage[0]+" -n1" || line == stage[0]+" -n 1"
@@ -234,7 +239,8 @@ func gitShape(args []string) shape {
 	revisions, count := 0, false
 	for _, arg := range args[1:] {
 		switch {
-		case arg == "--verify", arg == "--short", arg == "-q", arg == "--quiet", strings.HasPrefix(arg, "--short=") && program.Digits(arg[8:]):
+		case arg == "--verify", arg == "--short", arg == "-q", arg == "--quiet",
+			strings.HasPrefix(arg, "--short=") && program.Digits(arg[len("--short="):]):
 			if args[0] != "rev-parse" {
 				return anyText
 			}
@@ -258,7 +264,8 @@ func gitShape(args []string) shape {
 }
 
 // commitFilters are options of git log and git rev-list that choose commits or their order, and print nothing besides.
-var commitFilters = program.WordSet("--all --branches --tags --remotes --merges --no-merges --first-parent --reverse --date-order --topo-order")
+var commitFilters = program.WordSet(`--all --branches --tags --remotes --merges --no-merges --first-parent --reverse
+	--date-order --topo-order`)
 
 // commitNames are formats that print the name of a commit, and nothing else.
 var commitNames = program.WordSet("%H %h format:%H format:%h tformat:%H tformat:%h")
@@ -309,7 +316,10 @@ func (w *walk) printedText(x *syntax.CmdSubst) (string, bool) {
 	if text, ok := w.catDocument(x); ok {
 		return text, true
 	}
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) > 0 || x.Stmts[0].Negated || x.Stmts[0].Background || w.scope.namesChanged != "" || w.scope.doubt != "" {
+	if len(x.Stmts) != 1 || w.scope.namesChanged != "" || w.scope.doubt != "" {
+		return "", false
+	}
+	if s := x.Stmts[0]; len(s.Redirs) > 0 || s.Negated || s.Background {
 		return "", false
 	}
 	call, ok := x.Stmts[0].Cmd.(*syntax.CallExpr)
@@ -336,7 +346,10 @@ func (w *walk) printedText(x *syntax.CmdSubst) (string, bool) {
 
 // catDocument returns the text of $(cat <<'END' …), in which nothing is expanded.
 func (w *walk) catDocument(x *syntax.CmdSubst) (string, bool) {
-	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 || w.scope.namesChanged != "" || w.scope.doubt != "" || w.scope.funcs["cat"] != nil {
+	if w.scope.namesChanged != "" || w.scope.doubt != "" || w.scope.funcs["cat"] != nil {
+		return "", false
+	}
+	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 {
 		return "", false
 	}
 	stmt := x.Stmts[0]

@@ -22,10 +22,12 @@ func (rec *record) report() agenttool.Facts {
 	rec.tally |= destroys.when(len(rec.destructive) > 0)
 	t := rec.tally
 	f := agenttool.Facts{
-		Verdicts: agenttool.Verdicts{ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
+		Verdicts: agenttool.Verdicts{
+			ReadOnly: t.readOnly(), Destructive: t.destructive(), OpenWorld: t.openWorld(),
 			ConcurrencySafe: t.concurrencySafe(), Interactive: t.yes(interactive), LongRunning: t.longRunning(),
-			ObservesHost: t.yes(observes), PathsComplete: t.pathsComplete(),
-			HostsComplete: t.hostsComplete()}, Locks: rec.locks, Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Inferred: rec.inferred(),
+			ObservesHost: t.yes(observes), PathsComplete: t.pathsComplete(), HostsComplete: t.hostsComplete(),
+		},
+		Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
 	}
 	f.Reasons = rec.reasons
 	for _, r := range rec.destructive {
@@ -85,8 +87,9 @@ func (w *record) partsComplete() agenttool.Fact {
 	return agenttool.Yes
 }
 
-// commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean
-// is not known, as with a variable that may change it, or if there may be more commands than were seen: then no list would be the whole truth.
+// commands returns the words of the simple commands. It is nil if a word of one is not known, if what the words mean is not
+// known, as with a variable that may change it, or if there may be more commands than were seen: then no list would be the whole
+// truth.
 func (rec *record) commands() [][]string {
 	if rec.tally.has(gap) {
 		return nil

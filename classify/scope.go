@@ -16,7 +16,7 @@ type scope struct {
 	start      string   // where the command line starts
 	dirs       []string // where it is, one of these; nil if unknown
 	oldDirs    []string // where it was before the last cd, which cd - goes back to; nil if unknown
-	afterCd    bool     // the command just analysed is a cd, which leaves it in alt if it fails
+	afterCd    bool     // the command just analysed is a cd, which leaves it in ifCdFailed if it fails
 	ifCdFailed []string
 
 	// What names mean.
@@ -115,7 +115,8 @@ func join(a, b *scope) *scope {
 		start: a.start, dirs: eitherDir(a.dirs, b.dirs), oldDirs: eitherDir(a.oldDirs, b.oldDirs),
 		vars: a.vars.common(&b.vars), namesChanged: cmp.Or(a.namesChanged, b.namesChanged), otherShell: a.otherShell,
 		stdinPiped: a.stdinPiped, stdinLines: a.stdinLines || b.stdinLines, stdoutCaptured: a.stdoutCaptured,
-		environment: a.environment, exportsVariable: a.exportsVariable || b.exportsVariable, nullGlob: a.nullGlob || b.nullGlob, doubt: cmp.Or(a.doubt, b.doubt),
+		environment: a.environment, exportsVariable: a.exportsVariable || b.exportsVariable,
+		nullGlob: a.nullGlob || b.nullGlob, doubt: cmp.Or(a.doubt, b.doubt),
 	}
 	if a.stdinNames == b.stdinNames {
 		j.stdinNames = a.stdinNames
@@ -139,7 +140,8 @@ func join(a, b *scope) *scope {
 
 // same reports whether both scopes know the same.
 func same(a, b *scope) bool {
-	return a.namesChanged == b.namesChanged && a.doubt == b.doubt && a.exportsVariable == b.exportsVariable && a.stdinLines == b.stdinLines && a.stdinNames == b.stdinNames &&
-		len(a.params) == len(b.params) && a.nullGlob == b.nullGlob && slices.Equal(a.dirs, b.dirs) && slices.Equal(a.oldDirs, b.oldDirs) &&
-		maps.Equal(a.vars.values, b.vars.values) && maps.Equal(a.funcs, b.funcs)
+	return slices.Equal(a.dirs, b.dirs) && slices.Equal(a.oldDirs, b.oldDirs) &&
+		maps.Equal(a.vars.values, b.vars.values) && len(a.params) == len(b.params) && maps.Equal(a.funcs, b.funcs) &&
+		a.namesChanged == b.namesChanged && a.stdinNames == b.stdinNames && a.stdinLines == b.stdinLines &&
+		a.exportsVariable == b.exportsVariable && a.nullGlob == b.nullGlob && a.doubt == b.doubt
 }

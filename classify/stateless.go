@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolhost/classify/program"
 )
 
 // Stateless reports whether a line that is typed into a running shell leaves the shell unchanged except for its directory: proofs
@@ -113,22 +115,16 @@ func firstText(w *syntax.Word) string {
 }
 
 // keepsNothing are the builtins that leave a shell as it was. Where cd leaves it can be seen.
-var keepsNothing = map[string]bool{":": true, "cd": true, "echo": true, "false": true, "pwd": true, "times": true, "true": true, "type": true}
+var keepsNothing = program.WordSet(": cd echo false pwd times true type")
 
 // builtinNames are the builtins of bash and dash.
-var builtinNames = map[string]bool{
-	".": true, ":": true, "[": true, "alias": true, "bg": true, "bind": true, "break": true, "builtin": true, "caller": true, "cd": true, "chdir": true,
-	"command": true, "compgen": true, "complete": true, "compopt": true, "continue": true, "coproc": true, "declare": true, "dirs": true,
-	"disown": true, "echo": true, "enable": true, "eval": true, "exec": true, "exit": true, "export": true, "false": true, "fc": true, "fg": true,
-	"getopts": true, "hash": true, "help": true, "history": true, "jobs": true, "kill": true, "let": true, "local": true, "logout": true,
-	"mapfile": true, "popd": true, "pushd": true, "pwd": true, "read": true, "readarray": true, "readonly": true, "return": true, "select": true,
-	"set": true, "shift": true, "shopt": true, "source": true, "suspend": true, "test": true, "time": true, "times": true, "trap": true,
-	"true": true, "type": true, "typeset": true, "ulimit": true, "umask": true, "unalias": true, "unset": true, "wait": true,
-}
+var builtinNames = program.WordSet(`. : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue coproc declare dirs
+	disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd pushd pwd read
+	readarray readonly return select set shift shopt source suspend test time times trap true type typeset ulimit umask unalias unset wait`)
 
-// ReplacesShell reports whether bash -c does nothing with a line but to execute one program in its own place, whose words all stand in the line:
-// no bash is left then that would have the line among its arguments. A builtin runs in bash; the answer is false for those that start
-// programs. It says nothing about what the program does.
+// ReplacesShell reports whether bash -c does nothing with a line but to execute one program in its own place, whose words all
+// stand in the line: no bash is left then that would have the line among its arguments. A builtin runs in bash; the answer is
+// false for those that start programs. It says nothing about what the program does.
 func ReplacesShell(line string) bool {
 	if len(line) > maxReplacing {
 		return false
@@ -165,5 +161,6 @@ func isText(parts []syntax.WordPart) bool {
 	return true
 }
 
-// startInShell are the builtins that start programs and have bash wait for them, or that set what runs later; "" is a word that is not plain.
+// startInShell are the builtins that start programs and have bash wait for them, or that set what runs later; "" is a word that
+// is not plain.
 var startInShell = []string{"", "eval", "command", "builtin", "source", ".", "trap", "exec", "fc", "coproc", "time", "wait"}

@@ -182,7 +182,8 @@ func (w *walk) assignable(name string) bool {
 }
 
 // ownNames are names in capitals that scripts use for variables of their own; no program reads them from the environment.
-var ownNames = program.WordSet("FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT TOTAL VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO")
+var ownNames = program.WordSet(`FILE FILES DIR DIRS NAME NAMES PATTERN ROOT BASE SRC DEST DST TARGET BRANCH COMMIT SHA REF HEAD COUNT TOTAL
+	VERSION START END FOO BAR BAZ LINE ITEM ITEMS RESULT REPO`)
 
 // ownName reports whether a name is one that people give to variables of their own: in small letters, short of those
 // that bash and programs know, a single letter, or one of a few words.
@@ -229,8 +230,8 @@ func known(word program.Word) value {
 }
 
 // inherited are variables that programs are given anyway, or that the shell obeys itself.
-var inherited = program.WordSet(`PATH HOME SHELL ENV BASH_ENV CDPATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PS4 PROMPT_COMMAND EXECIGNORE BASH_LOADABLES_PATH
-	XDG_CONFIG_HOME TERMINFO PYTHONPATH NODE_OPTIONS GOFLAGS EDITOR VISUAL PAGER`)
+var inherited = program.WordSet(`PATH HOME SHELL ENV BASH_ENV CDPATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT PS4 PROMPT_COMMAND EXECIGNORE
+	BASH_LOADABLES_PATH XDG_CONFIG_HOME TERMINFO PYTHONPATH NODE_OPTIONS GOFLAGS EDITOR VISUAL PAGER`)
 
 // plainName reports whether a name is one that a variable may have.
 func plainName(s string) bool {

@@ -54,10 +54,14 @@ func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
 		word.Name = !strings.HasPrefix(word.Text, "-")
 	case f.listedNames != nil && f.parts == 1:
 		word.Text, word.Local, word.Name, word.Glob, word.Many = f.listedNames.Text, f.listedNames.Local, true, true, true
-		word = word.Shaped(program.Shape{Pattern: f.listedNames.Shape().Pattern, Without: f.listedNames.Shape().Without, Flat: f.listedNames.Shape().Flat, Sample: word.Shape().Sample})
+		shape := f.listedNames.Shape()
+		shape.Sample = word.Shape().Sample
+		word = word.Shaped(shape)
 	case f.variableNames.pattern != "" && f.parts == 1 && word.Shape().Pattern != "":
 		word.Name = true
-		word = word.Shaped(program.Shape{Pattern: word.Shape().Pattern, Without: f.variableNames.without, Flat: f.variableNames.flat, Sample: word.Shape().Sample})
+		shape := word.Shape()
+		shape.Without, shape.Flat = f.variableNames.without, f.variableNames.flat
+		word = word.Shaped(shape)
 		if f.variableNames.unquoted {
 			word.Many, word.Local = false, f.variableNames.kind == local
 			w.require([]program.Word{word}) // wherever it stands

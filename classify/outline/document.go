@@ -73,7 +73,8 @@ func (r *reader) body(w waiting) {
 	}
 	behind, end := r.at, r.end
 	if !w.quoted {
-		if body := r.text[d.Begin:d.End]; strings.Contains(body, "\\\n") && (strings.Contains(body, "$(") || strings.IndexByte(body, '`') >= 0) {
+		body := r.text[d.Begin:d.End]
+		if strings.Contains(body, "\\\n") && (strings.Contains(body, "$(") || strings.IndexByte(body, '`') >= 0) {
 			r.doubt("a here-document joins lines in quotes, too, before it is expanded")
 			return
 		}

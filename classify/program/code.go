@@ -57,8 +57,8 @@ func judgeGoList(a *Args, u *Use) {
 	judgeGoPackages(a, u)
 }
 
-// judgeGoPackages takes packages for directories, which are read if they are there: go knows a package by its path, its import path or, doc, by a part
-// of that. go asks the module proxy for PACKAGE@VERSION.
+// judgeGoPackages takes packages for directories, which are read if they are there: go knows a package by its path, its import
+// path or, doc, by a part of that. go asks the module proxy for PACKAGE@VERSION.
 func judgeGoPackages(a *Args, u *Use) {
 	base := ""
 	for _, o := range a.Options {
@@ -116,7 +116,8 @@ var fetching = WordSet(`install i ci add remove rm uninstall update up upgrade i
 	audit outdated info view create init dlx npm patch patch-commit deploy set self-update self sync lock pip tool python require search
 	download push pull inject reinstall`)
 
-// judgePackageManager is the Judge of package managers of languages. They run code of the project, unless their first word fetches packages.
+// judgePackageManager is the Judge of package managers of languages. They run code of the project, unless their first word
+// fetches packages.
 func judgePackageManager(a *Args, u *Use) {
 	words := a.Operands
 	for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {

@@ -124,8 +124,9 @@ func below(dir, path Word) Word {
 	return path
 }
 
-// GitCommand finds the subcommand behind the options of git. It is ok if there are options, and all that they change is what git shows and the
-// directory where it runs: in is that directory, as -C says it, relative to the one of the command; "" if no -C is there.
+// GitCommand finds the subcommand behind the options of git. It is ok if there are options, and all that they change is what git
+// shows and the directory where it runs: in is that directory, as -C says it, relative to the one of the command; "" if no -C is
+// there.
 func GitCommand(argv []Word) (from int, in string, ok bool) {
 	options := Lookup("git").table()
 	dir := Lit("")

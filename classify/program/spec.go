@@ -205,8 +205,8 @@ func plainKind(kind string) bool {
 	return nameless[kind] != ""
 }
 
-// nameless are the kinds of values and operands that name no file, and why they cannot. A word that may be taken for a path, in any form and by
-// any version of the program, has none of them.
+// nameless are the kinds of values and operands that name no file, and why they cannot. A word that may be taken for a path, in
+// any form and by any version of the program, has none of them.
 var nameless = map[string]string{
 	"count":  "it is read as a number, a size, a mode or a range, and anything else is an error",
 	"date":   "it is read as a point of time or a span",
