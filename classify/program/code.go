@@ -112,9 +112,9 @@ func judgeGofmt(a *Args, u *Use) {
 
 // fetching are the subcommands of package managers of languages that fetch packages, or talk with the registry of their
 // configuration.
-var fetching = WordSet(`install i ci add remove rm uninstall update up upgrade import dedupe prune rebuild link unlink fetch publish login logout
-	audit outdated info view create init dlx npm patch patch-commit deploy set self-update self sync lock pip tool python require search
-	download push pull inject reinstall`)
+var fetching = WordSet(`install i ci add remove rm uninstall update up upgrade import dedupe prune rebuild link unlink fetch publish login
+	logout audit outdated info view create init dlx npm patch patch-commit deploy set self-update self sync lock pip
+	tool python require search download push pull inject reinstall`)
 
 // judgePackageManager is the Judge of package managers of languages. They run code of the project, unless their first word
 // fetches packages.
@@ -123,7 +123,9 @@ func judgePackageManager(a *Args, u *Use) {
 	for len(words) > 0 && strings.HasPrefix(words[0].Text, "-") {
 		words = words[1:]
 	}
-	asks := slices.ContainsFunc(a.Operands, func(w Word) bool { return w.Static && (w.Text == "--version" || w.Text == "-v" || w.Text == "--help") })
+	asks := slices.ContainsFunc(a.Operands, func(w Word) bool {
+		return w.Static && (w.Text == "--version" || w.Text == "-v" || w.Text == "--help")
+	})
 	bare := len(words) == 0 && !asks && strings.HasPrefix(a.Argv[0].Text, "yarn") // which installs
 	if bare || len(words) > 0 && (!words[0].Static || fetching[words[0].Text]) {
 		u.Add(Reaches, "runs code of packages, which it fetches from the registry of its configuration")
@@ -267,7 +269,7 @@ func judgeInterpreter(a *Args, u *Use) {
 }
 
 // projectModules are modules of Python that build, test or check a project, as the programs of the same names do.
-var projectModules = WordSet("pytest unittest tox nox coverage mypy pyright black isort flake8 pylint ruff build bandit pre_commit doctest nose2")
+var projectModules = WordSet(`pytest unittest tox nox coverage mypy pyright black isort flake8 pylint ruff build bandit pre_commit doctest nose2`)
 
 // judgePython: -m with one of those modules runs code of this project.
 func judgePython(a *Args, u *Use) {

@@ -54,7 +54,9 @@ func judgeDD(a *Args, u *Use) {
 func judgeSeq(a *Args, u *Use) {
 	for _, w := range a.Operands {
 		text := strings.ToLower(strings.TrimLeft(w.Text, "+-"))
-		if strings.HasPrefix("infinity", text) && len(text) >= 3 || len(text) > 9 && Digits(text) || strings.ContainsAny(text, "ex") && text != "" && w.Static {
+		infinite := strings.HasPrefix("infinity", text) && len(text) >= 3
+		large := len(text) > 9 && Digits(text) || strings.ContainsAny(text, "ex") && w.Static // 1e9, 0xfff
+		if infinite || large {
 			u.Add(LongRunning, "seq "+w.Text+" does not end")
 		}
 	}

@@ -217,18 +217,18 @@ func gitConfigSets(operands []Word, u *Use) bool {
 var gitHarmlessSections = WordSet("color column advice status i18n versionsort")
 
 // gitHarmlessKeys are harmless keys of other sections.
-var gitHarmlessKeys = WordSet(`blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date
-	log.decorate log.abbrevcommit log.follow log.showroot log.mailmap user.name user.email core.quotepath core.abbrev core.precomposeunicode core.ignorecase core.filemode core.autocrlf
-	core.eol core.safecrlf core.whitespace core.commentchar core.preloadindex core.bigfilethreshold
-	core.logallrefupdates core.warnambiguousrefs core.checkstat core.trustctime core.symlinks core.longpaths
-	diff.algorithm diff.renames diff.renamelimit diff.noprefix diff.mnemonicprefix diff.context diff.interhunkcontext
-	diff.colormoved diff.colormovedws diff.wserrorhighlight diff.statgraphwidth diff.statnamewidth diff.ignoresubmodules
-	diff.submodule diff.suppressblankempty diff.wordregex diff.relative diff.indentheuristic diff.autorefreshindex
-	diff.dirstat grep.linenumber grep.column grep.patterntype grep.extendedregexp grep.threads grep.fullname
-	grep.fallbacktonoindex merge.renames merge.renamelimit merge.conflictstyle merge.ff pull.rebase
-	pull.ff push.default fetch.prune rebase.autosquash rebase.autostash commit.verbose commit.gpgsign tag.gpgsign
-	tag.sort branch.sort stash.showpatch stash.showstat submodule.recurse fetch.recursesubmodules gc.auto
-	maintenance.auto protocol.version init.defaultbranch`)
+var gitHarmlessKeys = WordSet(`blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date log.decorate log.abbrevcommit
+	log.follow log.showroot log.mailmap user.name user.email core.quotepath core.abbrev core.precomposeunicode
+	core.ignorecase core.filemode core.autocrlf core.eol core.safecrlf core.whitespace core.commentchar core.preloadindex
+	core.bigfilethreshold core.logallrefupdates core.warnambiguousrefs core.checkstat core.trustctime core.symlinks
+	core.longpaths diff.algorithm diff.renames diff.renamelimit diff.noprefix diff.mnemonicprefix diff.context
+	diff.interhunkcontext diff.colormoved diff.colormovedws diff.wserrorhighlight diff.statgraphwidth diff.statnamewidth
+	diff.ignoresubmodules diff.submodule diff.suppressblankempty diff.wordregex diff.relative diff.indentheuristic
+	diff.autorefreshindex diff.dirstat grep.linenumber grep.column grep.patterntype grep.extendedregexp grep.threads
+	grep.fullname grep.fallbacktonoindex merge.renames merge.renamelimit merge.conflictstyle merge.ff pull.rebase pull.ff
+	push.default fetch.prune rebase.autosquash rebase.autostash commit.verbose commit.gpgsign tag.gpgsign tag.sort
+	branch.sort stash.showpatch stash.showstat submodule.recurse fetch.recursesubmodules gc.auto maintenance.auto
+	protocol.version init.defaultbranch`)
 
 // gitHarmlessValues are settings that are harmless with just this value: they turn something off.
 var gitHarmlessValues = WordSet(`core.fsmonitor=false core.fsmonitor= core.pager=cat core.pager= diff.external=

@@ -27,7 +27,10 @@ func gitUnknownOperand(w Word) []Word {
 	}
 	if at := strings.IndexByte(w.Text, ':'); at >= 0 {
 		w.Text = w.Text[at+1:]
-	} else if at := strings.IndexAny(w.Text, "~^@./"); at > 0 && (w.Text[at] != '.' || strings.HasPrefix(w.Text[at:], "..")) && w.Text[at] != '/' {
+		return []Word{w}
+	}
+	at := strings.IndexAny(w.Text, "~^@./")
+	if at > 0 && w.Text[at] != '/' && (w.Text[at] != '.' || strings.HasPrefix(w.Text[at:], "..")) {
 		return nil
 	}
 	return []Word{w}

@@ -44,8 +44,10 @@ func Lists(argv []Word, a *Args, u *Use) Listing {
 
 // passing are the options that keep a program printing whole lines of its input.
 var passing = map[string]string{
-	"head": " -num --lines -n ", "tail": " -num --lines -n ", "sort": " --unique --reverse --numeric-sort --human-numeric-sort --key --version-sort --ignore-case --field-separator -u -r -n -h -k -V -f -t ",
-	"uniq": " --repeated --unique -d -u ", "tac": " ", "cat": " ", "shuf": " --head-count -n ",
+	"head": "-num --lines -n", "tail": "-num --lines -n",
+	"sort": `--unique --reverse --numeric-sort --human-numeric-sort --key --version-sort --ignore-case --field-separator
+		-u -r -n -h -k -V -f -t`,
+	"uniq": "--repeated --unique -d -u", "tac": "", "cat": "", "shuf": "--head-count -n",
 }
 
 // only reports whether no other options were given than those of a list.
@@ -107,7 +109,7 @@ func gitNames(a *Args) Listing {
 				return Listing{}
 			}
 		}
-		if a.only(" -z --cached --modified --others --exclude-standard --exclude --ignored --deduplicate ") {
+		if a.only("-z --cached --modified --others --exclude-standard --exclude --ignored --deduplicate") {
 			return Listing{Names: []Word{here()}, Null: a.Has("-z"), Index: true}
 		}
 	case "grep":
@@ -118,7 +120,8 @@ func gitNames(a *Args) Listing {
 		if len(a.Operands) != pattern+afterDashes(a.Argv) || !a.Has("--name-only", "-l") {
 			return Listing{}
 		}
-		if a.only(" --name-only -l --ignore-case --word-regexp --extended-regexp --fixed-strings --perl-regexp -I -i -w -E -F -P -e -n --line-number ") {
+		if a.only(`--name-only -l --ignore-case --word-regexp --extended-regexp --fixed-strings --perl-regexp -I -i -w -E -F -P -e
+			-n --line-number`) {
 			return Listing{Names: []Word{here()}}
 		}
 	}
@@ -126,8 +129,11 @@ func gitNames(a *Args) Listing {
 }
 
 func rgNames(a *Args) Listing {
-	if !a.Has("--files", "--files-with-matches", "--files-without-match") || !a.only(` --files --files-with-matches --files-without-match --glob
-		--iglob --ignore-case --smart-case --fixed-strings --word-regexp --hidden --no-ignore --type --type-not --max-depth --sort --regexp --multiline --pcre2 `) {
+	if !a.Has("--files", "--files-with-matches", "--files-without-match") {
+		return Listing{}
+	}
+	if !a.only(`--files --files-with-matches --files-without-match --glob --iglob --ignore-case --smart-case --fixed-strings
+		--word-regexp --hidden --no-ignore --type --type-not --max-depth --sort --regexp --multiline --pcre2`) {
 		return Listing{}
 	}
 	paths := a.Operands
@@ -147,11 +153,12 @@ func grepNames(a *Args) Listing {
 	}
 	files := a.Operands[patterns:]
 	if !a.Has("--files-with-matches", "--files-without-match") {
-		passes := a.only(" --regexp --ignore-case -y --invert-match --extended-regexp --fixed-strings --perl-regexp --word-regexp --line-regexp ")
+		passes := a.only(`--regexp --ignore-case -y --invert-match --extended-regexp --fixed-strings --perl-regexp --word-regexp
+			--line-regexp`)
 		return Listing{Passes: passes && len(files) == 0}
 	}
-	if !a.only(` --files-with-matches --files-without-match --recursive --regexp --ignore-case -y --invert-match --extended-regexp --fixed-strings
-		--perl-regexp --word-regexp --line-regexp --line-number --include --exclude --exclude-dir -I --no-messages `) {
+	if !a.only(`--files-with-matches --files-without-match --recursive --regexp --ignore-case -y --invert-match --extended-regexp
+		--fixed-strings --perl-regexp --word-regexp --line-regexp --line-number --include --exclude --exclude-dir -I --no-messages`) {
 		return Listing{}
 	}
 	if a.Has("--recursive") {
@@ -163,7 +170,7 @@ func grepNames(a *Args) Listing {
 // lsNames lists what ls prints of the working directory, or of files that are named: of a directory it prints what is in it, which a later
 // program does not find by that name alone.
 func lsNames(a *Args) Listing {
-	if !a.only(" -1 -t -r -S -U -d --directory --reverse ") {
+	if !a.only("-1 -t -r -S -U -d --directory --reverse") {
 		return Listing{}
 	}
 	if len(a.Operands) == 0 {

@@ -196,7 +196,8 @@ func (p *parser) dynamic(w Word) {
 
 // numeral reports whether a word that begins with a number, which may have a sign, is no option whatever the number is.
 func (p *parser) numeral(w Word) bool {
-	if sample := w.Shape().Sample; sample == "" || w.Text != "" || p.table.number != nil || strings.HasPrefix(strings.TrimLeft(sample, "\n0"), "-") {
+	sample := w.Shape().Sample
+	if sample == "" || w.Text != "" || p.table.number != nil || strings.HasPrefix(strings.TrimLeft(sample, "\n0"), "-") {
 		return false
 	}
 	for spelling := range p.table.options {
@@ -259,7 +260,8 @@ func (p *parser) runsNone() bool {
 }
 
 // dataKinds are values that only a Judge understands, and that are no code.
-var dataKinds = WordSet("format gitformat refformat gitmerges gitlines number data lines field list digits charset length odd phrase replace cookie")
+var dataKinds = WordSet(`format gitformat refformat gitmerges gitlines number data lines field list digits charset length odd phrase
+	replace cookie`)
 
 // operand takes an operand. It is sure if the word cannot be an option.
 func (p *parser) operand(w Word, sure bool) {

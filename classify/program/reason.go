@@ -17,9 +17,20 @@ type Reason struct {
 
 // factOf is the fact that an effect decides; other effects give no reason.
 var factOf = map[Effect]string{
-	Writes: "read_only", Destroys: "destructive", GitConfig: "read_only", GitUpstream: "read_only", GitGlobal: "read_only", Reaches: "open_world",
-	LongRunning: "long_running", Interactive: "interactive", Pages: "interactive", ObservesHost: "observes_host",
-	NotConcurrent: "concurrency_safe", ReadsElsewhere: "paths_complete", RunsCode: "read_only", RunsHooks: "paths_complete",
+	Writes:         "read_only",
+	GitConfig:      "read_only",
+	GitUpstream:    "read_only",
+	GitGlobal:      "read_only",
+	RunsCode:       "read_only",
+	Destroys:       "destructive",
+	Reaches:        "open_world",
+	LongRunning:    "long_running",
+	Interactive:    "interactive",
+	Pages:          "interactive",
+	ObservesHost:   "observes_host",
+	NotConcurrent:  "concurrency_safe",
+	ReadsElsewhere: "paths_complete",
+	RunsHooks:      "paths_complete",
 }
 
 // factReason is the reason of an effect.

@@ -123,7 +123,7 @@ func judgeNetcat(a *Args, u *Use) {
 // and no path.
 func hostsAmongWords(a *Args, u *Use) {
 	for _, w := range a.Operands {
-		if strings.ContainsAny(w.Text, ".@") && !strings.ContainsAny(w.Text, "/,=") && w.Text[0] != '-' && w.Text[0] != '+' && w.Text[0] != '.' {
+		if strings.ContainsAny(w.Text, ".@") && !strings.ContainsAny(w.Text, "/,=") && !strings.ContainsAny(w.Text[:1], "-+.") {
 			w.Text = strings.TrimPrefix(w.Text, "@")
 			u.Hosts = append(u.Hosts, w)
 		}
@@ -136,10 +136,10 @@ func judgePing(a *Args, u *Use) {
 	}
 }
 
-// judgeDig judges the words of dig: @SERVER, +OPTION, names and types. Options with a dash take files.
 // digFlags are the options of dig without a value that only shape the question.
 var digFlags = WordSet("-x -4 -6 -t -q -u -v")
 
+// judgeDig judges the words of dig: @SERVER, +OPTION, names and types. Options with a dash take files.
 func judgeDig(a *Args, u *Use) {
 	hostsAmongWords(a, u)
 	for i, w := range a.Operands {

@@ -20,8 +20,7 @@ func SettledBy(argv []Word) (ConditionalUse, bool) {
 	rust := []string{"rust-toolchain", "rust-toolchain.toml", ".cargo"}
 	words := Texts(argv)
 	switch line := strings.Join(words, " "); {
-	case line == "cargo --version", line == "cargo -V", line == "cargo version", line == "cargo locate-project", line == "rustc --version", line == "rustc -V", line == "rustc -vV",
-		line == "rustc --version --verbose", line == "rustc --print sysroot", line == "rustfmt --version":
+	case rustQuestions[line]:
 		return ConditionalUse{Use: clean, Upward: rust}, true
 	case strings.HasPrefix(line, "cargo metadata ") && strings.Contains(line, " --no-deps") && !strings.Contains(line, "--manifest-path"):
 		_, clean := Parse(Lookup("cargo"), argv)
@@ -37,6 +36,13 @@ func SettledBy(argv []Word) (ConditionalUse, bool) {
 		return npmSettled(argv, words, clean)
 	}
 	return ConditionalUse{}, false
+}
+
+// rustQuestions are the lines of Rust's programs that only ask, whatever the project is.
+var rustQuestions = map[string]bool{
+	"cargo --version": true, "cargo -V": true, "cargo version": true, "cargo locate-project": true,
+	"rustc --version": true, "rustc -V": true, "rustc -vV": true, "rustc --version --verbose": true, "rustc --print sysroot": true,
+	"rustfmt --version": true,
 }
 
 // npmSettled judges questions that npm answers from node_modules and package.json. It writes a log, to where .npmrc says; the sandbox of a
@@ -96,10 +102,11 @@ func cargoTree(words []string) bool {
 }
 
 // jsonTool lists the names in the working directory that python would import in the place of modules that json.tool needs.
-var jsonTool = pythonModules(`abc argparse ast codecs collections contextlib copyreg dis encodings enum errno fnmatch functools genericpath gettext glob importlib
-	inspect io itertools json keyword linecache locale math ntpath opcode operator os pathlib posixpath pwd re reprlib runpy shutil site sitecustomize
-	sre_compile sre_constants sre_parse stat string struct sys textwrap threading token tokenize traceback types typing unicodedata urllib usercustomize
-	warnings weakref zipimport zlib bz2 lzma grp ipaddress fractions decimal numbers random hashlib bisect copy pkgutil _colorize`)
+var jsonTool = pythonModules(`abc argparse ast codecs collections contextlib copyreg dis encodings enum errno fnmatch functools genericpath
+	gettext glob importlib inspect io itertools json keyword linecache locale math ntpath opcode operator os pathlib posixpath pwd re
+	reprlib runpy shutil site sitecustomize sre_compile sre_constants sre_parse stat string struct sys textwrap threading token tokenize
+	traceback types typing unicodedata urllib usercustomize warnings weakref zipimport zlib bz2 lzma grp ipaddress fractions decimal
+	numbers random hashlib bisect copy pkgutil _colorize`)
 
 func pythonModules(names string) []string {
 	var files []string

@@ -260,7 +260,8 @@ func judgeObject(a *Args, u *Use) {
 func judgeLdd(a *Args, u *Use) {
 	for _, w := range a.Values("object") {
 		u.Reads = append(u.Reads, w)
-		if w.Static && !strings.Contains(w.Text, "..") && (strings.HasPrefix(w.Text, "/usr/") || strings.HasPrefix(w.Text, "/bin/") || strings.HasPrefix(w.Text, "/lib/")) {
+		ofSystem := strings.HasPrefix(w.Text, "/usr/") || strings.HasPrefix(w.Text, "/bin/") || strings.HasPrefix(w.Text, "/lib/")
+		if w.Static && ofSystem && !strings.Contains(w.Text, "..") {
 			continue // a program of the system does no more than it is linked for
 		}
 		u.Add(RunsCode, "ldd may run "+spelled(w))

@@ -69,7 +69,9 @@ func (t *tool) say(word, rest string, parts map[string]*tool) {
 			t.add(name, *set)
 		}
 	case "is":
-		flags := map[string]*bool{"scripts": &t.scripts, "alone": &t.alone, "files": &t.files, "runs": &t.runs, "sql": &t.sql, "defines": &t.defines}
+		flags := map[string]*bool{
+			"scripts": &t.scripts, "alone": &t.alone, "files": &t.files, "runs": &t.runs, "sql": &t.sql, "defines": &t.defines,
+		}
 		for flag := range strings.FieldsSeq(rest) {
 			*flags[flag] = true
 		}
@@ -80,8 +82,10 @@ func (t *tool) say(word, rest string, parts map[string]*tool) {
 
 // sets are the lists of words by the names that the table gives them.
 func (t *tool) sets() map[string]*Words {
-	return map[string]*Words{"code": &t.code, "config": &t.config, "text": &t.text, "data": &t.data, "commands": &t.commands, "known": &t.known,
-		"modules": &t.modules, "inner": &t.inner}
+	return map[string]*Words{
+		"code": &t.code, "config": &t.config, "text": &t.text, "data": &t.data,
+		"commands": &t.commands, "known": &t.known, "modules": &t.modules, "inner": &t.inner,
+	}
 }
 
 func (t *tool) add(name string, words Words) {
@@ -93,6 +97,11 @@ func (t *tool) add(name string, words Words) {
 		*set = Words{}
 	}
 	maps.Copy(*set, words)
+}
+
+// takesData reports whether an option has a value that is no code.
+func (t *tool) takesData(option string) bool {
+	return t.text[option] || t.data[option] || t.config[option]
 }
 
 // NamedCode is the code that the words of one command line name.
@@ -156,7 +165,8 @@ func (n *naming) run() {
 			if n.tool.commands["--"] {
 				n.command()
 			}
-		case !w.Static && (w.Many && !w.Glob || w.Text == ""), strings.HasPrefix(w.Text, "-") && !w.Static && !strings.Contains(w.Text, "="):
+		case !w.Static && (w.Many && !w.Glob || w.Text == ""),
+			!w.Static && strings.HasPrefix(w.Text, "-") && !strings.Contains(w.Text, "="):
 			n.named.because(n.name+": a word that is not known may be an option that names code", w)
 		case len(w.Text) > 1 && w.Text[0] == '-' && !n.afterDashes:
 			n.option(w)
@@ -194,7 +204,8 @@ func (n *naming) option(w Word) {
 		if !has && len(n.words) > 0 {
 			value, n.words = n.words[0], n.words[1:]
 		}
-		if strings.HasSuffix(name, "flags") && (!value.Static || strings.Contains(value.Text, "ext") || strings.Contains(value.Text, "plugin")) {
+		mayLink := !value.Static || strings.Contains(value.Text, "ext") || strings.Contains(value.Text, "plugin")
+		if strings.HasSuffix(name, "flags") && mayLink {
 			n.named.because(n.name+": "+name+" may name a linker or a compiler", w)
 		}
 	case t.config[name]:
@@ -223,9 +234,9 @@ func (n *naming) codeOption(name string) bool {
 		return true
 	}
 	if !strings.HasPrefix(name, "--") {
-		return len(name) > 2 && n.signs(bare) || len(name) > 2 && n.tool.code[name[:2]] && !n.tool.text[name] && !n.tool.data[name] && !n.tool.config[name]
+		return len(name) > 2 && (n.signs(bare) || n.tool.code[name[:2]] && !n.tool.takesData(name))
 	}
-	if n.tool.text[name] || n.tool.data[name] || n.tool.config[name] || len(bare) < 2 || harmlessFlags[name] {
+	if n.tool.takesData(name) || len(bare) < 2 || harmlessFlags[name] {
 		return false
 	}
 	if n.signs(bare) {
@@ -243,7 +254,7 @@ func (n *naming) codeOption(name string) bool {
 func (n *naming) signs(bare string) bool {
 	for _, sign := range []string{"plugin", "wrapper", "launcher", "exec", "command", "script", "eval", "hook", "preload", "loader"} {
 		if strings.Contains(bare, sign) {
-			return !n.tool.text["-"+bare] && !n.tool.data["-"+bare] && !n.tool.config["-"+bare]
+			return !n.tool.takesData("-" + bare)
 		}
 	}
 	return false
@@ -279,7 +290,8 @@ func (n *naming) operand(w Word) {
 		n.named.because(n.name+": "+spelled(w)+" is a file with code that is not read", w)
 	case t.commands[w.Text] && w.Static && first:
 		n.command()
-	case t.foreign != "" && (strings.Contains(w.Text, "@") || strings.Count(w.Text, ":") > 1 || n.sub == t.foreign && !first && !ownPackage(w.Text)):
+	case t.foreign != "" && (strings.Contains(w.Text, "@") || strings.Count(w.Text, ":") > 1),
+		t.foreign != "" && n.sub == t.foreign && !first && !ownPackage(w.Text):
 		n.named.because(n.name+": "+spelled(w)+" is code of others", w)
 	case t.inner != nil && n.sub == "tool" && !first && !n.innerTool:
 		n.innerTool = true

@@ -55,9 +55,9 @@ func dataVariable(name string) bool { return variables()["data"][name] }
 
 // CommandVariable reports whether programs that read a variable, or the shell, run its value.
 func CommandVariable(name string) bool {
-	return variables()["command"][name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") || endsIn(name, "EDITOR", "PAGER", "COMMAND", "Command", "ASKPASS",
-		"_WRAPPER", "_CMD", "_PROGRAM", "_EXE", "_EXEC", "_EXECUTABLE", "_BIN", "_BINARY", "_SHELL", "_BROWSER", "_RSH", "_SSH", "_RUNNER",
-		"_LAUNCHER", "_LINKER", "_COMPILER")
+	return variables()["command"][name] || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") ||
+		endsIn(name, "EDITOR", "PAGER", "COMMAND", "Command", "ASKPASS", "_WRAPPER", "_CMD", "_PROGRAM", "_EXE", "_EXEC", "_EXECUTABLE",
+			"_BIN", "_BINARY", "_SHELL", "_BROWSER", "_RSH", "_SSH", "_RUNNER", "_LAUNCHER", "_LINKER", "_COMPILER")
 }
 
 func endsIn(name string, ends ...string) bool {
@@ -70,20 +70,23 @@ func codeVariable(name string) bool {
 	if variables()["code"][name] || CommandVariable(name) {
 		return true
 	}
-	for _, begins := range []string{"LD_", "DYLD_", "BASH_FUNC", "GIT_", "NPM_CONFIG_", "YARN_", "PNPM_", "PIP_", "UV_", "BUNDLE_", "GEM_", "CARGO_",
-		"RUSTC_", "RUSTUP_", "CMAKE_", "GCONV_", "MALLOC_", "OMPI_", "TOX_", "NOX_", "DOCKER_", "KUBE", "HELM_", "TF_CLI", "TF_REATTACH", "ANSIBLE_", "COVERAGE_",
-		"PYTHONW", "MIX_", "ERL_", "ELIXIR_", "JULIA_", "R_", "PERL", "QT_", "GTK_", "GIO_", "GST_", "VIM"} {
+	for _, begins := range []string{
+		"LD_", "DYLD_", "BASH_FUNC", "GIT_", "NPM_CONFIG_", "YARN_", "PNPM_", "PIP_", "UV_", "BUNDLE_", "GEM_", "CARGO_", "RUSTC_", "RUSTUP_",
+		"CMAKE_", "GCONV_", "MALLOC_", "OMPI_", "TOX_", "NOX_", "DOCKER_", "KUBE", "HELM_", "TF_CLI", "TF_REATTACH", "ANSIBLE_", "COVERAGE_",
+		"PYTHONW", "MIX_", "ERL_", "ELIXIR_", "JULIA_", "R_", "PERL", "QT_", "GTK_", "GIO_", "GST_", "VIM",
+	} {
 		if strings.HasPrefix(name, begins) {
 			return true
 		}
 	}
-	return endsIn(name, "_PRELOAD", "_STARTUP", "_RC", "_HOOK", "_HOOKS", "_SCRIPT", "_PLUGIN", "_PLUGINS", "_LOADER", "_INIT", "_OPTS", "_OPTIONS",
-		"_ADDOPTS", "_ARGS", "_PATH", "_TOOL", "_HELPER", "_PROXY", "FLAGS", "_HOME", "_ENV_FILE", "_CONFIG", "_CONFIG_FILE")
+	return endsIn(name, "_PRELOAD", "_STARTUP", "_RC", "_HOOK", "_HOOKS", "_SCRIPT", "_PLUGIN", "_PLUGINS", "_LOADER", "_INIT",
+		"_OPTS", "_OPTIONS", "_ADDOPTS", "_ARGS", "_PATH", "_TOOL", "_HELPER", "_PROXY", "FLAGS", "_HOME", "_ENV_FILE", "_CONFIG", "_CONFIG_FILE")
 }
 
 // settledValue reports whether a variable that could name code has a value which is known not to.
 func settledValue(name, value string) bool {
-	if flags := variables()["flags "+name]; flags != nil && !slices.ContainsFunc(strings.Fields(value), func(word string) bool { return !flags[word] }) {
+	flags := variables()["flags "+name]
+	if flags != nil && !slices.ContainsFunc(strings.Fields(value), func(word string) bool { return !flags[word] }) {
 		return true
 	}
 	switch name {
@@ -107,7 +110,9 @@ func settledValue(name, value string) bool {
 
 // isAddress reports whether a text is an address that a program connects to.
 func isAddress(text string) bool {
-	for _, scheme := range []string{"http://", "https://", "postgres://", "postgresql://", "mysql://", "redis://", "mongodb://", "amqp://", "sqlite://", "nats://"} {
+	for _, scheme := range []string{
+		"http://", "https://", "postgres://", "postgresql://", "mysql://", "redis://", "mongodb://", "amqp://", "sqlite://", "nats://",
+	} {
 		if strings.HasPrefix(text, scheme) {
 			return plainText(strings.NewReplacer("&", "", "!", "", "$", "").Replace(text))
 		}
