@@ -10,7 +10,16 @@ import (
 	"toolhost/classify/program"
 )
 
-// endlessDevices are read without end. The value says whether there are lines among what is read.
+// ending says when a later part of a pipeline stops reading, which ends the parts before it.
+type ending uint8
+
+const (
+	endsNever ending = iota
+	endsLines        // after so many lines
+	endsBytes        // after so many bytes
+)
+
+// endlessDevices can be read without end, and reading them changes nothing. The value says whether there are lines among what is read.
 var endlessDevices = map[string]bool{"/dev/zero": false, "/dev/full": false, "/dev/random": true, "/dev/urandom": true}
 
 // streaming are programs that copy their input to their output as it comes, and end when their output closes.
@@ -92,15 +101,6 @@ func (w *walk) endingOf(cmd syntax.Command) ending {
 	return endsNever
 }
 
-// ending says when a later part of a pipeline stops reading, which ends the parts before it.
-type ending uint8
-
-const (
-	endsNever ending = iota
-	endsLines        // after so many lines
-	endsBytes        // after so many bytes
-)
-
 // piped analyses a command and the text that is piped into it. A command that keeps its whole input takes memory without end if the
 // input has none.
 func (w *walk) piped(from, to *syntax.Stmt) {
@@ -135,6 +135,7 @@ func (w *walk) endless(x *syntax.WhileClause) {
 	}
 }
 
+// noteEndless notes a loop that does not end by its condition.
 func (w *walk) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
 		w.found.note(mayRun)

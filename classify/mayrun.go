@@ -356,13 +356,9 @@ func (w *walk) setsByExpression(word program.Word) {
 		w.found.mayRun("an expression is not known, and may set any variable")
 		return
 	}
-	for _, name := range strings.FieldsFunc(word.Text, func(r rune) bool { return !nameRune(r) }) {
+	for _, name := range strings.FieldsFunc(word.Text, func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) }) {
 		w.setsUnseen(name)
 	}
-}
-
-func nameRune(r rune) bool {
-	return r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
 // setsByClause judges the words of declare and its like that are no plain assignments: one may be so after it is expanded, and with -n

@@ -61,9 +61,12 @@ func (w *walk) special(text string, at program.Word) {
 	}
 }
 
+// kernel notes such a path by its whole name.
 func (w *walk) kernel(full string, at program.Word) {
-	switch clean := path.Clean(full); {
-	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && !quietDevice(clean):
+	clean := path.Clean(full)
+	_, harmless := endlessDevices[clean]
+	switch {
+	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && clean != "/dev/null" && !harmless:
 		w.found.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
 		w.found.note(observes)
@@ -155,14 +158,6 @@ func stream(text string) bool {
 	}
 	fd, ok := strings.CutPrefix(text, "/dev/fd/")
 	return ok && program.Digits(fd)
-}
-
-func quietDevice(text string) bool {
-	switch text {
-	case "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom":
-		return true
-	}
-	return false
 }
 
 func below(text, dir string) bool {

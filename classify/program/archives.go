@@ -179,7 +179,7 @@ func tarAction(w Word, u *Use) {
 		w.Text = command
 		u.Add(RunsCode, "runs `"+command+"` in a shell")
 		u.Runs = append(u.Runs, Command{Shell: &w})
-		u.codeRuns++ // it is in Runs
+		u.knownCodeRuns++ // it is in Runs
 	case !tarActions[name]:
 		u.Unknown("has an action that toolhost does not know", w)
 	}

@@ -161,7 +161,7 @@ func (p *parser) given(o *option, value Word, has bool) {
 	p.args.Options = append(p.args.Options, GivenOption{Name: o.name, Value: value, Has: has})
 	p.effects(o.effects, at, o.name)
 	if o.kind == "run" && slices.Contains(o.effects, RunsCode) {
-		p.use.codeRuns++ // it is in Runs
+		p.use.knownCodeRuns++ // it is in Runs
 	}
 	if has {
 		p.value(o.kind, value)
@@ -392,7 +392,7 @@ func (p *parser) keep(kind string, words ...Word) {
 func (p *parser) effects(list []Effect, at Word, of string) {
 	for _, e := range list {
 		if e == RunsCode && of == "" {
-			p.use.codeRuns++
+			p.use.knownCodeRuns++
 		}
 		p.use.Effects = append(p.use.Effects, e)
 		if of != "" && factOf[e] != "" {

@@ -231,10 +231,10 @@ type Use struct {
 
 	Git *GitUse // of git alone: where it looks for its repository
 
-	gitFiles     []string // written, below the git directory; git itself says where that is
-	wordsUnknown bool     // words are not understood, which may name code
-	rawWords     bool     // no description knows what its words do
-	codeRuns     int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
+	gitFiles      []string // written, below the git directory; git itself says where that is
+	wordsUnknown  bool     // words are not understood, which may name code
+	rawWords      bool     // no description knows what its words do
+	knownCodeRuns int      // how many of the effects RunsCode are of code that the project names, or of commands in Runs
 }
 
 // GivenVariable is a variable that a program sets for the commands that it runs.
@@ -267,7 +267,7 @@ func (u *Use) NamesCode() string {
 	switch {
 	case u.wordsUnknown:
 		return u.lastReason(factOf[Writes], "read_only")
-	case runs > u.codeRuns:
+	case runs > u.knownCodeRuns:
 		return u.lastReason(factOf[RunsCode])
 	case u.rawWords && runs+len(u.Writes) > 0, u.rawWords && slices.ContainsFunc(u.Effects, changes):
 		return notUnderstood
@@ -308,7 +308,7 @@ func changes(e Effect) bool { return e == Writes || e == Destroys || e == LongRu
 // Add adds an effect with its reason.
 func (u *Use) Add(e Effect, reason string) {
 	u.Effects = append(u.Effects, e)
-	u.Reasons = append(u.Reasons, factReason(e, reason))
+	u.Reasons = append(u.Reasons, Reason{Fact: factOf[e], Text: reason})
 }
 
 // Unknown says that the use is not understood, and why.
@@ -320,7 +320,7 @@ func (u *Use) Unknown(reason string, at Word) {
 // unproved says that it is not known what the use reads or changes, although its words name no code that is not in Runs.
 func (u *Use) unproved(reason string, at Word) {
 	u.Understood = false
-	u.Reasons = append(u.Reasons, unknownReason(reason, at))
+	u.Reasons = append(u.Reasons, Reason{Fact: "read_only", Text: reason, Line: at.Line, Column: at.Column}) // of all facts the first
 }
 
 // reads adds files that are read; - is standard input. Some programs take file:///PATH for a path.
@@ -353,7 +353,7 @@ func (u *Use) Has(e Effect) bool { return slices.Contains(u.Effects, e) }
 // absorb adds the findings of another use.
 func (u *Use) absorb(v *Use) {
 	u.Understood = u.Understood && v.Understood
-	u.wordsUnknown, u.rawWords, u.codeRuns = u.wordsUnknown || v.wordsUnknown, u.rawWords || v.rawWords, u.codeRuns+v.codeRuns
+	u.wordsUnknown, u.rawWords, u.knownCodeRuns = u.wordsUnknown || v.wordsUnknown, u.rawWords || v.rawWords, u.knownCodeRuns+v.knownCodeRuns
 	u.Effects = append(u.Effects, v.Effects...)
 	u.Reads, u.Looks = append(u.Reads, v.Reads...), append(u.Looks, v.Looks...)
 	u.Writes, u.Follows = append(u.Writes, v.Writes...), append(u.Follows, v.Follows...)

@@ -33,14 +33,6 @@ var factOf = map[Effect]string{
 	RunsHooks:      "paths_complete",
 }
 
-// factReason is the reason of an effect.
-func factReason(e Effect, text string) Reason { return Reason{Fact: factOf[e], Text: text} }
-
-// unknownReason is the reason why a use is not understood, which decides all facts, read_only first.
-func unknownReason(text string, at Word) Reason {
-	return Reason{Fact: "read_only", Text: text, Line: at.Line, Column: at.Column}
-}
-
 // effectPhrase describes an effect where no reason says more.
 var effectPhrase = map[Effect]string{
 	Writes:          "changes files or state",

@@ -24,7 +24,7 @@ func judgeShell(a *Args, u *Use) {
 		u.Runs = append(u.Runs, Command{Shell: &operands[0], Bash: a.Argv[0].Text == "bash", Params: params(operands[1:])})
 	case a.Has("-c", "--command"):
 		u.Unknown("-c has no text", a.Argv[0])
-	case a.Has("-n") && readsOnly(a.Argv[0].Text) && !slices.ContainsFunc(operands, maySwitch):
+	case a.Has("-n") && plainShells[a.Argv[0].Text] && !slices.ContainsFunc(operands, maySwitch):
 		u.Reads = append(u.Reads, operands[:min(len(operands), 1)]...)
 	case len(operands) > 0 && !a.Has("-s"):
 		u.Reads = append(u.Reads, operands[0])
@@ -47,9 +47,7 @@ func params(words []Word) []Word {
 	return words[1:]
 }
 
-// readsOnly reports whether -n tells a shell to read commands without running them.
-func readsOnly(shell string) bool { return plainShells[shell] }
-
+// plainShells are the shells that -n tells to read commands without running them.
 var plainShells = WordSet("bash sh dash ash ksh mksh")
 
 // maySwitch reports whether a word may be an option that begins with +, such as +n, which takes -n back.
