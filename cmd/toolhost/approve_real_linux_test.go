@@ -24,28 +24,29 @@ type realSession struct {
 	id string
 }
 
-// realPlace makes the directories of sessions, and returns the one that they are in.
-func realPlace(t *testing.T) (base string) {
+// realPlace makes the directories of sessions.
+func realPlace(t *testing.T) sessiontest.Place {
 	t.Helper()
-	base = filepath.Dir(filepath.Dir(sessiontest.Runtime(t)))
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(base, "config"))
-	for _, dir := range []string{filepath.Join(base, "ws"), filepath.Join(base, "config", "toolhost"), os.Getenv("XDG_RUNTIME_DIR")} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
+	place := sessiontest.NewPlace(t)
+	for _, dir := range []string{"ws", "config/toolhost", "run"} {
+		if err := os.MkdirAll(filepath.Join(string(place), dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return base
+	keepLevel(t, filepath.Join(string(place), "state"))
+	return place
 }
 
 // startReal begins a session whose prompts expire after a while. tty is its terminal; nil: that of the test, if any.
-func startReal(t *testing.T, base, expire string, tty *os.File, flags ...string) *realSession {
+func startReal(t *testing.T, place sessiontest.Place, expire string, tty *os.File, flags ...string) *realSession {
 	t.Helper()
-	ws := filepath.Join(base, "ws")
+	ws := filepath.Join(string(place), "ws")
 	settings := `{"approvals": {"wait": "always", "timeout": "` + expire + `"}}`
-	if err := os.WriteFile(filepath.Join(base, "config", "toolhost", "settings.json"), []byte(settings), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(string(place), "config", "toolhost", "settings.json"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(toolhostProgram(t), append([]string{"serve", "--workspace", ws}, flags...)...)
+	cmd.Env = append(os.Environ(), place.Environ()...)
 	if tty != nil {
 		cmd.ExtraFiles = []*os.File{tty}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 3}
@@ -93,8 +94,9 @@ func (s *realSession) write(name string) func() (status, says string) {
 // TestTmuxRealSession answers the prompts of a real session in a real terminal: once, for the session, with a reason, with another input,
 // and one that nobody answers in time.
 func TestTmuxRealSession(t *testing.T) {
-	server, base := openTmux(t), realPlace(t)
-	s := startReal(t, base, "10m", nil)
+	t.Parallel()
+	server, place := openTmux(t), realPlace(t)
+	s := startReal(t, place, "10m", nil)
 	ended := func(result func() (string, string), status, says string) {
 		t.Helper()
 		if got, text := result(); got != status || !strings.Contains(text, says) {
@@ -107,7 +109,7 @@ func TestTmuxRealSession(t *testing.T) {
 	}
 
 	first := s.write("one")
-	w := openWindow(t, server, s.id, 80, 24)
+	w := openWindow(t, server, place, s.id, 80, 24)
 	w.until("why:     it writes one")
 	w.press("y")
 	ended(first, "succeeded", "")
@@ -138,9 +140,9 @@ func TestTmuxRealSession(t *testing.T) {
 	w.press("q", "q")
 	w.exits()
 
-	s = startReal(t, base, "3s", nil) // in which nobody has much time
+	s = startReal(t, place, "3s", nil) // in which nobody has much time
 	s.request("agenttool/invoke", fields{"id": "job", "tool": "shell", "input": fields{"command": "sleep 600", "run_in_background": true}}, nil)
-	w = openWindow(t, server, s.id, 80, 24)
+	w = openWindow(t, server, place, s.id, 80, 24)
 	w.until("1 session") // it is known by its first job
 	ended(s.write("five"), "rejected", "nobody answered the prompt within 3s")
 	w.showed("nobody answered")
@@ -153,6 +155,7 @@ func TestTmuxRealSession(t *testing.T) {
 
 // TestApproveOnTTY answers prompts at the terminal that toolhost was started from, while stdin and stdout belong to the client.
 func TestApproveOnTTY(t *testing.T) {
+	t.Parallel()
 	master, slave, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

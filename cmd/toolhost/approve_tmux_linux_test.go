@@ -25,7 +25,7 @@ type window struct {
 	last   string // the key that was pressed last
 }
 
-// openTmux starts a server that knows nothing of the person's.
+// openTmux names a server that knows nothing of the person's.
 func openTmux(t *testing.T) string {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -37,14 +37,14 @@ func openTmux(t *testing.T) string {
 }
 
 // openWindow runs toolhost approve for the session whose id ends so, in a terminal of that size.
-func openWindow(t *testing.T, server, session string, width, height int, environ ...string) *window {
+func openWindow(t *testing.T, server string, place sessiontest.Place, session string, width, height int, environ ...string) *window {
 	t.Helper()
 	dir := t.TempDir()
 	w := &window{t: t, server: server, name: fmt.Sprintf("w%d", time.Now().UnixNano()), code: filepath.Join(dir, "code"), record: filepath.Join(dir, "record")}
 	command := fmt.Sprintf("env %s %s approve --session %s; echo $? > %s", strings.Join(environ, " "), toolhostProgram(t), session, w.code)
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-s", w.name, "-x", fmt.Sprint(width), "-y", fmt.Sprint(height)}
-	for _, name := range []string{"XDG_RUNTIME_DIR", "XDG_STATE_HOME"} {
-		args = append(args, "-e", name+"="+os.Getenv(name))
+	for _, variable := range place.Environ() {
+		args = append(args, "-e", variable)
 	}
 	w.tmux(append(args, command)...)
 	w.tmux("set-option", "-t", w.name, "remain-on-exit", "on", ";", "pipe-pane", "-t", w.name, "cat >> "+w.record)
@@ -122,9 +122,10 @@ func (w *window) exits() {
 }
 
 func TestTmuxAnswers(t *testing.T) {
-	server := openTmux(t)
-	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux1")
-	w := openWindow(t, server, "tmux1", 80, 24)
+	t.Parallel()
+	server, place := openTmux(t), sessiontest.NewPlace(t)
+	f := sessiontest.Start(t, place.Sockets(), "tmux1")
+	w := openWindow(t, server, place, "tmux1", 80, 24)
 	w.until("nothing waits for you")
 
 	f.Ask("p1", "make", nil)
@@ -175,11 +176,12 @@ func TestTmuxAnswers(t *testing.T) {
 
 // TestTmuxRace has two viewers answer the same prompt: the session takes one, and the other hears of it.
 func TestTmuxRace(t *testing.T) {
-	server := openTmux(t)
-	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux2")
+	t.Parallel()
+	server, place := openTmux(t), sessiontest.NewPlace(t)
+	f := sessiontest.Start(t, place.Sockets(), "tmux2")
 	f.Ask("p1", "first", nil)
 	f.Ask("p2", "second", nil)
-	a, b := openWindow(t, server, "tmux2", 80, 24), openWindow(t, server, "tmux2", 80, 24)
+	a, b := openWindow(t, server, place, "tmux2", 80, 24), openWindow(t, server, place, "tmux2", 80, 24)
 	a.until("| first")
 	b.until("| first")
 	time.Sleep(450 * time.Millisecond)
@@ -200,8 +202,9 @@ func TestTmuxRace(t *testing.T) {
 }
 
 func TestTmuxDiff(t *testing.T) {
-	server := openTmux(t)
-	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux3")
+	t.Parallel()
+	server, place := openTmux(t), sessiontest.NewPlace(t)
+	f := sessiontest.Start(t, place.Sockets(), "tmux3")
 	var diff strings.Builder
 	diff.WriteString("--- a/x\n+++ b/x\n@@ -0,0 +1,10000 @@\n")
 	for i := range 10_000 {
@@ -211,7 +214,7 @@ func TestTmuxDiff(t *testing.T) {
 		"tool": "write", "input": map[string]any{"path": "x", "content": "…"},
 		"decision": map[string]any{"decision_id": "p1", "content_blocks": []any{map[string]any{"type": "diff", "diff": diff.String()}}},
 	})
-	w := openWindow(t, server, "tmux3", 80, 24)
+	w := openWindow(t, server, place, "tmux3", 80, 24)
 	w.until(" lines more, some ask: space, then y")
 	begun := time.Now()
 	w.tmux("send-keys", "-t", w.name, "End")
@@ -229,6 +232,7 @@ func TestTmuxDiff(t *testing.T) {
 }
 
 func TestTmuxLooks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name          string
 		width, height int
@@ -241,10 +245,11 @@ func TestTmuxLooks(t *testing.T) {
 		{"small", 40, 10, nil, true, "y more"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := openTmux(t)
-			f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux4")
+			t.Parallel()
+			server, place := openTmux(t), sessiontest.NewPlace(t)
+			f := sessiontest.Start(t, place.Sockets(), "tmux4")
 			f.Ask("p1", "printf '\x1b]0;owned\a\x1b[31m'; echo \u202edone", map[string]any{"facts": map[string]any{"destructive": "yes"}})
-			w := openWindow(t, server, "tmux4", c.width, c.height, c.environ...)
+			w := openWindow(t, server, place, "tmux4", c.width, c.height, c.environ...)
 			w.until("DESTRUCTIVE")
 			screen := w.until(c.key) // the last row
 			if rows := strings.Split(strings.TrimRight(screen, "\n"), "\n"); len(rows) > c.height || !strings.Contains(rows[len(rows)-1]+rows[len(rows)-2], c.key) {
@@ -265,10 +270,11 @@ func TestTmuxLooks(t *testing.T) {
 
 // TestTmuxPaste checks that what is pasted with the terminal's marks answers nothing.
 func TestTmuxPaste(t *testing.T) {
-	server := openTmux(t)
-	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux5")
+	t.Parallel()
+	server, place := openTmux(t), sessiontest.NewPlace(t)
+	f := sessiontest.Start(t, place.Sockets(), "tmux5")
 	f.Ask("p1", "make", nil)
-	w := openWindow(t, server, "tmux5", 80, 24)
+	w := openWindow(t, server, place, "tmux5", 80, 24)
 	w.until("| make")
 	text := filepath.Join(t.TempDir(), "text")
 	if err := os.WriteFile(text, []byte("y"), 0o600); err != nil {
@@ -287,10 +293,11 @@ func TestTmuxPaste(t *testing.T) {
 
 // TestTmuxDumb checks that a terminal that cannot move its cursor is spoken to line by line.
 func TestTmuxDumb(t *testing.T) {
-	server := openTmux(t)
-	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux6")
+	t.Parallel()
+	server, place := openTmux(t), sessiontest.NewPlace(t)
+	f := sessiontest.Start(t, place.Sockets(), "tmux6")
 	f.Ask("p1", "make", nil)
-	w := openWindow(t, server, "tmux6", 80, 50, "TERM=dumb")
+	w := openWindow(t, server, place, "tmux6", 80, 50, "TERM=dumb")
 	w.until("prompt 1, answers: 1 once")
 	w.tmux("send-keys", "-t", w.name, "1 once", "Enter")
 	w.until("prompt 1 has ended: you allowed it once")
@@ -301,10 +308,11 @@ func TestTmuxDumb(t *testing.T) {
 
 // TestTmuxSessionDies checks that the end of a session is shown, and that it answers nothing any more.
 func TestTmuxSessionDies(t *testing.T) {
-	server := openTmux(t)
-	f := sessiontest.Start(t, sessiontest.Runtime(t), "tmux7")
+	t.Parallel()
+	server, place := openTmux(t), sessiontest.NewPlace(t)
+	f := sessiontest.Start(t, place.Sockets(), "tmux7")
 	f.Ask("p1", "make", nil)
-	w := openWindow(t, server, "tmux7", 80, 24)
+	w := openWindow(t, server, place, "tmux7", 80, 24)
 	w.until("| make")
 	f.Stop()
 	w.showed("IT HAS ENDED: the session has ended")

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"toolhost/cmd/toolhost/testdata/sessiontest"
 )
 
 // desk is a terminal with a call on it.
@@ -24,7 +26,7 @@ type desk struct {
 }
 
 // startCall runs toolhost call on a terminal of its own. Text that is typed before it starts is passed as early.
-func startCall(t *testing.T, dir, input, early string) *desk {
+func startCall(t *testing.T, place sessiontest.Place, input, early string) *desk {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -34,7 +36,8 @@ func startCall(t *testing.T, dir, input, early string) *desk {
 	if _, err := master.WriteString(early); err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, tty: master, cmd: exec.Command(toolhostProgram(t), "call", "shell", input, "--workspace", dir)}
+	d := &desk{t: t, tty: master, cmd: exec.Command(toolhostProgram(t), "call", "shell", input, "--workspace", filepath.Join(string(place), "ws"))}
+	d.cmd.Env = append(os.Environ(), place.Environ()...)
 	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = slave, slave, slave
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := d.cmd.Start(); err != nil {
@@ -96,6 +99,7 @@ func (d *desk) types(line string) {
 
 // TestCallAsksOnItsTerminal: a call that asks is asked about on the terminal that it stands on; text that was typed before is no answer.
 func TestCallAsksOnItsTerminal(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, early, answer, says string
 		code                      int
@@ -107,8 +111,9 @@ func TestCallAsksOnItsTerminal(t *testing.T) {
 		{"the end of input", "", "\x04", "nobody answered at the terminal", exitCanceled, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := filepath.Join(realPlace(t), "ws")
-			d := startCall(t, dir, `{"command":"touch made"}`, c.early)
+			t.Parallel()
+			place := realPlace(t)
+			d := startCall(t, place, `{"command":"touch made"}`, c.early)
 			d.until("answers: y, ")
 			if text := d.text(); !strings.Contains(text, "prompt 1: shell asks: writes made") || strings.Contains(text, "nobody can be asked") {
 				t.Errorf("it says\n%s", text)
@@ -119,7 +124,7 @@ func TestCallAsksOnItsTerminal(t *testing.T) {
 				t.Errorf("exit code %d, want %d: %v\n%s", code, c.code, err, d.text())
 			}
 			d.until(c.says)
-			if _, err := os.Stat(filepath.Join(dir, "made")); (err == nil) != c.made {
+			if _, err := os.Stat(filepath.Join(string(place), "ws", "made")); (err == nil) != c.made {
 				t.Errorf("the file is there: %v", err == nil)
 			}
 		})

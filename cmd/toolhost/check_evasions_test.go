@@ -47,6 +47,7 @@ func decideGroups(t *testing.T, d *decider, rows []decisionRow) []decided {
 // TestDeniedCommandsAreNotEvaded: while rm is denied, no line that may run it in a way of its own runs unasked where the sandbox does not hold the rule, whatever the mode, nor if
 // a rule allows all commands.
 func TestDeniedCommandsAreNotEvaded(t *testing.T) {
+	t.Parallel()
 	d := newDecider(t)
 	rows := caseRows(t, evasionTable, read, "default", "accept_edits", "bypass", "dont_ask", "plan", "sandboxed")
 	rows = append(rows, caseRows(t, evasionTable, "allow:Shell ;; "+read, "default")...)
@@ -64,6 +65,7 @@ func TestDeniedCommandsAreNotEvaded(t *testing.T) {
 
 // TestDenyLeavesOrdinaryCommandsAlone: the rule changes nothing about commands of everyday work, which build and test the project.
 func TestDenyLeavesOrdinaryCommandsAlone(t *testing.T) {
+	t.Parallel()
 	d := newDecider(t)
 	if d.level != "full" {
 		t.Skipf("the sandbox of this machine holds level %s: mode sandboxed asks about everything", d.level)

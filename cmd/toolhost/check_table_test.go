@@ -135,6 +135,7 @@ func ruleArguments(rules string) ([]string, error) {
 
 // TestCheckTable asks the program itself about every row.
 func TestCheckTable(t *testing.T) {
+	t.Parallel()
 	d := newDecider(t)
 	bySection := map[string][]decisionRow{}
 	var sections []string
@@ -199,6 +200,7 @@ func oneOfRules(wanted, rule string) bool {
 // TestCheckSuggestions: what is suggested would have allowed the very call, is never more than five rules, and never allows a
 // second command beside it.
 func TestCheckSuggestions(t *testing.T) {
+	t.Parallel()
 	d := newDecider(t)
 	rows := slices.DeleteFunc(decisionRows(t), func(row decisionRow) bool {
 		_, _, isTool := row.tool()

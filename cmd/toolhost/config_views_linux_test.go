@@ -236,6 +236,7 @@ func (r *registry) files(t *testing.T) map[string][]byte {
 // TestPrivateRegistries: packages come from the registry that the configuration of the home names, although that holds logins, and no other
 // host is asked: none is granted, and a program that tried one would fail.
 func TestPrivateRegistries(t *testing.T) {
+	t.Parallel()
 	if !inOwnNetwork(t) {
 		return
 	}

@@ -154,7 +154,7 @@ func tryAll(t *testing.T, r *escapeTools) {
 }
 
 // as tries one attempt as one account: without a sandbox, through the shell tool, and at every level by every profile that is meant for it.
-// Where two accounts try it, the ordinary form divides that between them, and tries every level by profile workspace.
+// Where two accounts try it, the ordinary form divides that between them, and tries the strongest level and one of the others by profile workspace.
 func (try attempt) as(t *testing.T, r *escapeTools, who account) {
 	ordinary := !long()
 	half := ordinary && try.only == "" && os.Getuid() == 0
@@ -175,7 +175,7 @@ func (try attempt) as(t *testing.T, r *escapeTools, who account) {
 	}
 	ways := try.ways(who)
 	for _, w := range ways {
-		if half && w.taken(ways, who) || ordinary && w.profile == sandbox.ReadOnly && !try.hasTurn(w, ways) {
+		if half && w.taken(ways, who) || ordinary && !try.hasTurn(w, ways) {
 			continue
 		}
 		t.Run(who.name+" "+string(w.level)+" "+string(w.profile), func(t *testing.T) {
@@ -224,10 +224,14 @@ func (w confinement) taken(ways []confinement, who account) bool {
 	return len(ways) > 1 && roots != who.root()
 }
 
-// hasTurn reports whether the ordinary form tries this confinement by profile read_only.
+// hasTurn reports whether the ordinary form tries this confinement: by profile workspace the strongest level and one of the others, and by profile
+// read_only one of its levels.
 func (try attempt) hasTurn(w confinement, ways []confinement) bool {
-	all := slices.DeleteFunc(slices.Clone(ways), func(w confinement) bool { return w.profile != sandbox.ReadOnly })
-	return !try.spared && w == all[try.turn%len(all)]
+	if w == ways[0] {
+		return true
+	}
+	all := slices.DeleteFunc(slices.Clone(ways[1:]), func(other confinement) bool { return w.profile != other.profile })
+	return !(w.profile == sandbox.ReadOnly && try.spared) && w == all[try.turn%len(all)]
 }
 
 func inWorkspace(pattern string) bool { return strings.HasPrefix(pattern, "ws/") }

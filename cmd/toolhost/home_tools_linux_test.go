@@ -40,7 +40,7 @@ func TestToolsReadNoCredentials(t *testing.T) {
 				d.request("agenttool/hello", map[string]any{"client": map[string]string{"name": "t", "version": "1"}, "events": "results"}, &struct{}{})
 				calls := []string{`@read {"path":"hard"}`, `@grep {"pattern":"CANARY"}`, `@grep {"pattern":"CANARY","path":"~"}`, `@glob {"pattern":"**/auth.json","path":"~/.codex"}`}
 				for n, name := range names {
-					if !long() && n%5 != (m+i)%5 { // the ordinary form reads each in all of the workspaces, in one of the modes
+					if !long() && n%15 != (m+5*i)%15 { // the ordinary form reads each in one of the workspaces, in one of the modes
 						continue
 					}
 					calls = append(calls, fmt.Sprintf(`@read {"path":%q}`, "~/"+name), fmt.Sprintf(`@read {"path":%q}`, "soft/"+name),

@@ -246,8 +246,8 @@ func TestHookExchanged(t *testing.T) {
 	p := newHookProject(t)
 	p.write("exchange.sh", fmt.Sprintf("touch began; while :; do mv notes kept; ln -s '%s' notes; sleep 0.001; rm notes; mv kept notes; sleep 0.001; done", p.outside))
 	p.inSandbox("sh exchange.sh")
-	allowed := 0
-	for range 20 {
+	allowed, tries := 0, count(6, 20)
+	for range tries {
 		verdict, _ := p.before("Write", fields{"file_path": "notes/authorized_keys", "content": "key"})
 		if verdict != "allow" {
 			continue
@@ -256,6 +256,6 @@ func TestHookExchanged(t *testing.T) {
 		_ = os.WriteFile(filepath.Join(p.dir, "notes/authorized_keys"), []byte("key"), 0o600) // the directory may be missing for a moment
 	}
 	if _, err := os.Stat(filepath.Join(p.outside, "authorized_keys")); err == nil || allowed > 0 {
-		t.Errorf("%d of 20 writes were allowed; outside: %v", allowed, err)
+		t.Errorf("%d of %d writes were allowed; outside: %v", allowed, tries, err)
 	}
 }

@@ -15,6 +15,7 @@ var manDir = flag.String("man", "", "directory into which TestManPages writes th
 
 // TestManPages writes a manual page of each command, and has man read them.
 func TestManPages(t *testing.T) {
+	t.Parallel()
 	dir := *manDir
 	if dir == "" {
 		dir = t.TempDir()

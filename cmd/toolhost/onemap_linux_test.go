@@ -45,7 +45,7 @@ func TestOneMap(t *testing.T) {
 	trees, _ := strconv.Atoi(os.Getenv("TOOLHOST_TREES"))
 	limit := time.Hour * 24
 	if trees == 0 {
-		trees, limit = 400, 10*time.Second
+		trees, limit = count(200, 1000), time.Duration(count(5, 30))*time.Second
 	}
 	first, _ := strconv.ParseUint(os.Getenv("TOOLHOST_FIRST_TREE"), 10, 64)
 	begun, done := time.Now(), 0

@@ -15,6 +15,7 @@ import (
 // TestSeenIsWhatWasShown: a client replaces a file with write only if it was shown all of it, by whichever tool. Text that the settings
 // mask was not shown.
 func TestSeenIsWhatWasShown(t *testing.T) {
+	t.Parallel()
 	home := frontHome(t)
 	d := newDoor(t, home, "--mode", "accept_edits", "--allow", "shell")
 	secret := redacttest.Secrets(4)[0].Value

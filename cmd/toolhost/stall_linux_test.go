@@ -16,6 +16,7 @@ import (
 // TestStalls: a host whose stderr nobody reads, and whose sandbox somebody stopped, answers its calls and ends with its input. The long form,
 // with more that stalls and every door, is testdata/faults/stall.
 func TestStalls(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	must(t, syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600))
 	s := startServing(t, dir, t.TempDir(), []string{"sh", "-c", `exec 2>"$0"; exec "$@"`, fullPipe(t)}, "--allow", "Shell")

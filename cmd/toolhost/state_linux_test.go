@@ -127,6 +127,7 @@ func TestSocketsOfKilledSessions(t *testing.T) {
 // TestStalledState: where the disk of the state directory does not answer, every call is answered within its deadline and a second,
 // and the output ends within the drain and two. The process stays until the disk has the log and has lost the scratch.
 func TestStalledState(t *testing.T) {
+	t.Parallel()
 	dir, state := t.TempDir(), t.TempDir()
 	thaw := freezable(t, state)
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("content\n"), 0o600); err != nil {

@@ -397,7 +397,7 @@ func TestWork(t *testing.T) {
 			if (long() || !users) && !(w.ordinary && os.Getuid() == 0) { // the session of an ordinary user shows as much
 				t.Run(w.name, func(t *testing.T) { p.run(t, w) })
 			}
-			if w.alone && (long() || i%3 == 0) { // the ordinary form does a third by itself: the sandbox is that of a session
+			if w.alone && (long() || i%6 == 0) { // the ordinary form does some by themselves: the sandbox is that of a session
 				t.Run(w.name+", by itself", func(t *testing.T) {
 					if program := lacking(w.needs, os.Getenv("PATH")); program != "" {
 						t.Skip(program + " is not installed")

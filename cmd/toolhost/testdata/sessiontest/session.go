@@ -39,17 +39,38 @@ type Session struct {
 	answers []map[string]any // the accepted ones
 }
 
-// Runtime gives the test directories for sockets and state, and returns the one for sockets.
-func Runtime(t *testing.T) string {
+// Place is a directory of a test with those of sessions in it.
+type Place string
+
+// NewPlace makes a place, which goes with the test.
+func NewPlace(t *testing.T) Place {
 	t.Helper()
 	base, err := os.MkdirTemp("", "th") // short: the path of a socket is
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(base) })
-	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(base, "run"))
-	t.Setenv("XDG_STATE_HOME", filepath.Join(base, "state"))
-	return filepath.Join(base, "run", "toolhost")
+	return Place(base)
+}
+
+// Sockets is the directory of the sessions' sockets.
+func (p Place) Sockets() string { return filepath.Join(string(p), "run", "toolhost") }
+
+// Environ has the variables by which a program finds the sessions, and the configuration of the place.
+func (p Place) Environ() []string {
+	return []string{
+		"XDG_RUNTIME_DIR=" + filepath.Join(string(p), "run"), "XDG_STATE_HOME=" + filepath.Join(string(p), "state"),
+		"XDG_CONFIG_HOME=" + filepath.Join(string(p), "config"),
+	}
+}
+
+// Runtime gives this process a place, and returns the directory for sockets.
+func Runtime(t *testing.T) string {
+	t.Helper()
+	p := NewPlace(t)
+	t.Setenv("XDG_RUNTIME_DIR", filepath.Join(string(p), "run"))
+	t.Setenv("XDG_STATE_HOME", filepath.Join(string(p), "state"))
+	return p.Sockets()
 }
 
 // Start begins a session whose id ends with end.
