@@ -15,7 +15,6 @@ import (
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/onecall"
 	"toolhost/cmd/toolhost/internal/output"
-	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/host"
 	"toolhost/wire/stdio"
 )
@@ -51,7 +50,7 @@ share a session log. A command that would go on by itself ends with the call. A 
 			}
 			session.Met("toolhost call")
 			if first { // a moment to look at the old ones
-				defer prune.Meanwhile(session, logLine)()
+				defer pruneMeanwhile(session, logLine)()
 			}
 			r := host.Request{ID: onecall.ID(), Tool: args[0], Input: input, Timeout: timeout}
 			if agreed != "" {

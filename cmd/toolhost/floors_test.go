@@ -32,7 +32,7 @@ var floors = []struct {
 	{"transports", []string{"wire/stdio", "wire/socket", "wire/mcp", "wire/http"}, true},
 	{"streams", internal("streams"), true},
 	{"places and forms", internal("dirs", "output"), true},
-	{"parts", internal("builtin", "caller", "code", "effective", "history", "limit", "mcpconfig", "memory", "presence", "prune", "repositories", "sockets", "usage"), true},
+	{"parts", internal("builtin", "caller", "code", "effective", "history", "limit", "mcpconfig", "memory", "presence", "repositories", "sockets"), true},
 	{"clients and sandbox", internal("approve", "remote", "confine", "setup"), true},
 	{"policy", internal("policy"), true},
 	{"session", internal("session"), true},

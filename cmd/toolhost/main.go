@@ -12,7 +12,6 @@ import (
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/output"
-	"toolhost/cmd/toolhost/internal/usage"
 	"toolhost/settings"
 )
 
@@ -49,6 +48,6 @@ func execute(root *cobra.Command) int {
 		}
 		return coded.code
 	}
-	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+usage.Error(cmd, err, newServe()).Error())
+	fmt.Fprintln(root.ErrOrStderr(), "toolhost: "+usageError(cmd, err, newServe()).Error())
 	return exitUsage
 }

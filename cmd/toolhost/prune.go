@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolhost/agenttool"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/limit"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
-	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/persist"
 	"toolhost/persist/cache"
 	"toolhost/settings"
@@ -50,7 +51,7 @@ of a day. One session stores 4 GiB of output at most; what is beyond that is cut
 			}
 			o.MaxBytes = int64(limit)
 			found, err := persist.Prune(dir, o, time.Now())
-			caches, failed := prune.Caches(cache.Limits{MaxAge: o.MaxAge, Dry: o.Dry})
+			caches, failed := pruneCaches(cache.Limits{MaxAge: o.MaxAge, Dry: o.Dry})
 			err = errors.Join(err, failed)
 			if asJSON {
 				err = cmp.Or(output.JSON(cmd.OutOrStdout(), struct {
@@ -131,8 +132,108 @@ func printPruned(out io.Writer, found persist.PruneReport, caches []cache.Entry,
 	if found.Over > 0 {
 		fmt.Fprintf(out, "the logs alone exceed the limit by %s: they stay until they are older than %s\n", output.Size(found.Over), o.MaxAge)
 	}
-	if warning := prune.Newer(found); warning != "" {
+	if warning := newerSessions(found); warning != "" {
 		fmt.Fprintln(out, warning)
 	}
 	return nil
+}
+
+const (
+	pruneDelay = 30 * time.Second // clients start throw-away processes to probe: those do not look at old sessions
+	pruneEvery = 24 * time.Hour
+)
+
+// pruningSession is a running session beside which old ones are removed.
+type pruningSession interface {
+	ID() agenttool.SessionID
+	Retention() persist.Retention // as its settings say
+}
+
+// pruneEnd is how long the end of a process waits: the next one goes on with the rest.
+const pruneEnd = 2 * time.Second
+
+// pruneBeside removes old sessions and caches beside the running session own, again and again until ctx ends. A session that ends sooner than
+// that begins does it then, if nobody has for a day. wait waits for the end after ctx, but not for long.
+func pruneBeside(ctx context.Context, own pruningSession, log func(line string)) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for pause := pruneDelay; ; pause = pruneEvery {
+			select {
+			case <-time.After(pause):
+				pruneOld(own, log)
+			case <-ctx.Done():
+				if pause == pruneDelay && pruneIsDue() {
+					pruneOld(own, log)
+				}
+				return
+			}
+		}
+	}()
+	return func() { awaitPrune(done) }
+}
+
+// pruneIsDue reports whether no process has removed anything for a day.
+func pruneIsDue() bool {
+	dir, err := dirs.Sessions()
+	return err == nil && time.Since(persist.LastPrune(dir)) > pruneEvery
+}
+
+func awaitPrune(done <-chan struct{}) {
+	select {
+	case <-done:
+	case <-time.After(pruneEnd):
+	}
+}
+
+// pruneMeanwhile removes old sessions and caches while session own makes a call. wait waits for the end, but not for long: the next call goes
+// on with the rest.
+func pruneMeanwhile(own pruningSession, log func(line string)) (wait func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		pruneOld(own, log)
+	}()
+	return func() { awaitPrune(done) }
+}
+
+// pruneOld removes sessions that are too old, outputs that are too large together, and old caches, but nothing of session own.
+func pruneOld(own pruningSession, log func(line string)) {
+	dir, err := dirs.Sessions()
+	if err != nil {
+		return
+	}
+	o := own.Retention()
+	o.Keep, o.Unasked = []agenttool.SessionID{own.ID()}, true
+	found, err := persist.Prune(dir, o, time.Now())
+	if err != nil {
+		log("old sessions could not be removed: " + err.Error())
+	}
+	if warning := newerSessions(found); warning != "" {
+		log(warning)
+	}
+	limits := cache.Limits{}
+	if found.ClockDoubted {
+		limits.MaxAge = -1
+	}
+	if _, err := pruneCaches(limits); err != nil {
+		log("old caches could not be removed: " + err.Error())
+	}
+}
+
+// pruneCaches removes caches of workspaces.
+func pruneCaches(o cache.Limits) ([]cache.Entry, error) {
+	state, err := dirs.State()
+	if err != nil {
+		return nil, err
+	}
+	return cache.Prune(dirs.Caches(state), o, time.Now())
+}
+
+// newerSessions is a warning about sessions of a newer version, which are not removed; "" for none.
+func newerSessions(found persist.PruneReport) string {
+	if len(found.Newer) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d sessions were written by a newer version of toolhost and are left alone, %s first", len(found.Newer), found.Newer[0])
 }

@@ -13,7 +13,6 @@ import (
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/memory"
 	"toolhost/cmd/toolhost/internal/output"
-	"toolhost/cmd/toolhost/internal/prune"
 	"toolhost/cmd/toolhost/internal/server"
 	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/persist"
@@ -114,7 +113,7 @@ func serve(s *session.Session, open func() (server.Front, error)) error {
 		return errors.Join(err, s.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	defer prune.Beside(ctx, s, logLine)()
+	defer pruneBeside(ctx, s, logLine)()
 	defer cancel()
 	go endDied(ctx)
 	defer memory.StartTrimmer(s.TrimCaches)()

@@ -1,5 +1,4 @@
-// Package usage words the errors of command lines: those of the library name no remedy.
-package usage
+package main
 
 import (
 	"errors"
@@ -21,8 +20,8 @@ var (
 	wrongNumber = regexp.MustCompile(`^(accepts|requires) .*arg\(s\)`)
 )
 
-// Error adds the remedy to an error of a command line. serve is toolhost serve, whose flags other commands take behind --.
-func Error(cmd *cobra.Command, err error, serve *cobra.Command) error {
+// usageError adds the remedy to an error of a command line: those of the library name none. serve is toolhost serve, whose flags other commands take behind --.
+func usageError(cmd *cobra.Command, err error, serve *cobra.Command) error {
 	text, help := err.Error(), ": see "+cmd.CommandPath()+" --help"
 	if m := badValue.FindStringSubmatch(text); m != nil {
 		return fmt.Errorf("%s %s: %s", lastName(m[2]), strings.Trim(m[1], `"`), remedy(m[3]))
