@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -409,6 +408,3 @@ func writeAll(fd int, content []byte) error {
 	}
 	return nil
 }
-
-// IsMissing reports whether an error says that a name is not there.
-func IsMissing(err error) bool { return errors.Is(err, syscall.ENOENT) }

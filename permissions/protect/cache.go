@@ -95,18 +95,6 @@ func (c *Cache) Map(ctx context.Context) (*Map, error) {
 	}
 }
 
-// Latest is Map without the check of its entries: it may not know what other processes replaced since the last walk.
-func (c *Cache) Latest(ctx context.Context) (*Map, error) {
-	c.mu.Lock()
-	last := c.last
-	usable := last != nil && last.err == nil && last.serves == c.wanted && time.Since(last.begun) < c.age
-	c.mu.Unlock()
-	if usable {
-		return last.m, nil
-	}
-	return c.Map(ctx)
-}
-
 // current returns the last Map if it may be used as it is. If only a look at its entries shows that it may not, the
 // cache is invalidated.
 func (c *Cache) current() *Map {

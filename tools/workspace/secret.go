@@ -35,20 +35,6 @@ func (w *Workspace) Secrets() (Secrets, error) {
 	return Secrets{m}, nil
 }
 
-// Protects reports whether writing a path, absolute and resolved, asks: by the map of Guard, or, without it, by its name. What the map does not
-// say is taken for protected.
-func (w *Workspace) Protects(path, root string) bool {
-	var m *protect.Map
-	if w.secrets != nil {
-		var err error
-		if m, err = w.secrets(); err != nil {
-			return true
-		}
-	}
-	_, asks := m.Asks(path, root)
-	return asks
-}
-
 // Named reports whether a secret file has that device and inode. SecretNames.File decides whether another name of it
 // may be read.
 func (s Secrets) Named(dev, ino uint64) bool {
