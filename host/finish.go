@@ -154,8 +154,8 @@ func (e *ending) remark() {
 	if e.consent.feedback != "" {
 		e.notes = append(e.notes, "[the person who allowed this says: "+e.consent.feedback+"]")
 	}
-	if jobs := e.c.host.jobs.disturbers(e.rec, e.out.Job); len(jobs) > 0 {
-		e.notes = append(e.notes, "["+disturbance(jobs)+"]")
+	if jobs := e.c.host.jobs.disturbance(e.rec, e.out.Job); jobs != "" {
+		e.notes = append(e.notes, "["+jobs+"]")
 	}
 	for _, note := range e.notes {
 		e.result.Content = append(e.result.Content, agenttool.Text(note))

@@ -295,41 +295,31 @@ func (e *ending) persistenceHooks() {
 	}
 }
 
-// runAfter runs the hooks of an event after the call. Each event remaps the result at most once, and no hook sees what it
-// has made of it.
+// runAfter runs the hooks of an event after the call, if it ran. Each event remaps the result at most once, and no hook sees what it
+// has made of it. The state of post hooks comes before the call's end state.
 func (e *ending) runAfter(event hook.Event) {
 	ran := e.rec.view().StartedAt != ""
 	if ran && len(e.hooks.watchers(event)) > 0 {
 		ctx, cancel := e.afterwards()
 		defer cancel()
-		ended := e.reopen(event)
+		post := event != hook.ResultPersistence
+		var end agenttool.Transition
+		if post {
+			e.rec.update(func(inv *agenttool.Invocation) {
+				last := len(inv.StatusTransitions) - 1
+				end, inv.StatusTransitions = inv.StatusTransitions[last], inv.StatusTransitions[:last]
+			})
+			e.rec.to(agenttool.StatusPostHooksRunning, "")
+		}
 		o := e.hooks.run(ctx, event, e.at, "result", e.shownResult(event))
-		e.reclose(ended)
+		if post {
+			e.rec.to(end.Status, end.Reason)
+		}
 		if o.Output != nil {
 			e.remap(event, o)
 		}
 	}
 	e.annotate()
-}
-
-// reopen puts the state of post hooks before the call's end state, which comes after it.
-func (e *ending) reopen(event hook.Event) (ended *agenttool.Transition) {
-	if event == hook.ResultPersistence {
-		return nil
-	}
-	var t agenttool.Transition
-	e.rec.update(func(inv *agenttool.Invocation) {
-		last := len(inv.StatusTransitions) - 1
-		t, inv.StatusTransitions = inv.StatusTransitions[last], inv.StatusTransitions[:last]
-	})
-	e.rec.to(agenttool.StatusPostHooksRunning, "")
-	return &t
-}
-
-func (e *ending) reclose(ended *agenttool.Transition) {
-	if ended != nil {
-		e.rec.to(ended.Status, ended.Reason)
-	}
 }
 
 // remap puts a hook's output in the place of the call's: its content, its structured content and the references to its
@@ -351,9 +341,14 @@ func (e *ending) remap(event hook.Event, o hook.Outcome) {
 		failure.Message, failure.Hint = allText(r.Content), ""
 		r.Error, r.UIFacingSummary, r.StructuredContent = &failure, failure.Message, nil
 	}
-	r.ResourceRefs = withoutPayloads(r.ResourceRefs)
+	r.ResourceRefs = slices.DeleteFunc(slices.Clone(r.ResourceRefs), func(ref agenttool.Ref) bool { return strings.HasPrefix(ref.URI, payloadScheme) })
 	e.out.Persisted = nil
-	e.renote()
+	text := allText(r.Content)
+	for _, note := range e.notes { // of the host: a hook may have kept them
+		if !strings.Contains(text, note) {
+			r.Content = append(r.Content, agenttool.Text(note))
+		}
+	}
 	e.hooks.mu.Lock()
 	defer e.hooks.mu.Unlock()
 	e.hooks.remaps = append(e.hooks.remaps, remap{o.OutputBy.Ref, event, len(was), "sha256:" + hex.EncodeToString(sum[:])})
@@ -369,26 +364,6 @@ func (e *ending) fits(o *hook.Output) error {
 		return err
 	}
 	return schema.Check(o.Structured)
-}
-
-func withoutPayloads(refs []agenttool.Ref) []agenttool.Ref {
-	var rest []agenttool.Ref
-	for _, r := range refs {
-		if !strings.HasPrefix(r.URI, payloadScheme) {
-			rest = append(rest, r)
-		}
-	}
-	return rest
-}
-
-// renote adds the host's own notes to a result that a hook has put together, unless it has kept them.
-func (e *ending) renote() {
-	text := allText(e.result.Content)
-	for _, note := range e.notes {
-		if !strings.Contains(text, note) {
-			e.result.Content = append(e.result.Content, agenttool.Text(note))
-		}
-	}
 }
 
 // annotate puts the texts of hooks into the result: context, failures after the call and the request to stop for the

@@ -35,7 +35,7 @@ type jobs struct {
 	running []background
 }
 
-// follow keeps a job in mind until it has ended, and then announces that.
+// follow keeps a job in mind until it has ended, and then announces that, as the last step of its invocation.
 func (j *jobs) follow(c *call, job agenttool.Job) {
 	c.leavesJob.Store(true)
 	b := background{job: job}
@@ -49,51 +49,41 @@ func (j *jobs) follow(c *call, job agenttool.Job) {
 		j.mu.Lock()
 		j.running = slices.DeleteFunc(j.running, func(other background) bool { return other.job == job })
 		j.mu.Unlock()
-		j.announce(c, job.Final())
+		p := c.rec.step(job.Final())
+		end := c.rec.event(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)
+		_ = j.journal.append(true, end) // a failure is not sent either
+		if c.req.Caller.Progress != nil {
+			c.req.Caller.Progress(p)
+		}
 	})
 }
 
-// announce tells how a job ended, as the last step of its invocation.
-func (j *jobs) announce(c *call, p agenttool.Progress) {
-	p = c.rec.step(p)
-	_ = j.journal.append(true, c.rec.event(agenttool.EventProgress, "phase", agenttool.PhaseExecute, "progress", p)) // a failure is not sent either
-	if tell := c.req.Caller.Progress; tell != nil {
-		tell(p)
-	}
-}
-
-// disturbers are the jobs, but for the call's own, that may write files that the call used.
-func (j *jobs) disturbers(rec *record, own agenttool.Job) []string {
+// disturbance says which jobs, but for the call's own, may write files that the call used; empty: none.
+func (j *jobs) disturbance(rec *record, own agenttool.Job) string {
 	scheduled := rec.view().Scheduler
 	if scheduled == nil {
-		return nil
+		return ""
+	}
+	conflicts := func(b background) bool {
+		return slices.ContainsFunc(b.writes, func(x agenttool.Lock) bool {
+			return slices.ContainsFunc(scheduled.ResourceLocks, func(y agenttool.Lock) bool { return scheduler.Conflict(x, y) })
+		})
 	}
 	var ids []string
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, b := range j.running {
-		if b.job != own && conflicts(b.writes, scheduled.ResourceLocks) {
+		if b.job != own && conflicts(b) {
 			ids = append(ids, b.job.ID())
 		}
 	}
-	return ids
-}
-
-func conflicts(a, b []agenttool.Lock) bool {
-	for _, x := range a {
-		if slices.ContainsFunc(b, func(y agenttool.Lock) bool { return scheduler.Conflict(x, y) }) {
-			return true
-		}
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return "job " + ids[0] + " is still running and may write here"
 	}
-	return false
-}
-
-// disturbance says who may write beside a call.
-func disturbance(jobs []string) string {
-	if len(jobs) == 1 {
-		return "job " + jobs[0] + " is still running and may write here"
-	}
-	return "jobs " + strings.Join(jobs, ", ") + " are still running and may write here"
+	return "jobs " + strings.Join(ids, ", ") + " are still running and may write here"
 }
 
 // list returns the jobs that have not ended.

@@ -201,12 +201,15 @@ func (l *live) join(id string, sched *scheduler.Scheduler, parallel int) *batch 
 	return b
 }
 
-// remove takes an ended call out and remembers how it ended. It returns the call's batch if that has ended with it. The caller holds l.mu.
-func (l *live) remove(c *call, succeeded bool) (over *batch) {
+// forget takes an ended call out of the live ones and remembers how it ended. It returns the call's batch if that has ended with it. The
+// deferred moves of the batch take effect before another call can be admitted.
+func (h *Host) forget(c *call, succeeded bool) (over *batch) {
+	l, b := &h.live, c.batch
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	delete(l.calls, c.req.ID)
 	l.input -= len(c.req.Input)
 	l.ended.add(c.req.ID, succeeded)
-	b := c.batch
 	if b == nil {
 		return nil
 	}
@@ -218,6 +221,7 @@ func (l *live) remove(c *call, succeeded bool) (over *batch) {
 	}
 	delete(l.batches, b.id)
 	l.leaving += b.held
+	h.places.leave(b)
 	return b
 }
 
@@ -263,17 +267,6 @@ func (l *live) list(now time.Time) []CallStatus {
 		list[i].Subject = subjectOf(inputs[list[i].InvocationID])
 	}
 	return list
-}
-
-// forget takes an ended call out of the live ones, and returns its batch if that has ended with it. The deferred moves of the batch take
-// effect before another call can be admitted.
-func (h *Host) forget(c *call, succeeded bool) (over *batch) {
-	h.live.mu.Lock()
-	defer h.live.mu.Unlock()
-	if over = h.live.remove(c, succeeded); over != nil {
-		h.places.leave(over)
-	}
-	return over
 }
 
 // history remembers how the last calls ended, by native id, in a ring. The zero value is empty.

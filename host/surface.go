@@ -223,7 +223,11 @@ func (e *entry) disabled(p permissions.Policy) string {
 func (e *entry) obstacle(p permissions.Policy, m ModelClaim) (b agenttool.BlockedTool) {
 	d := e.Declaration
 	if err := e.blocked(); err != nil && d.Lifecycle != agenttool.Deferred {
-		return agenttool.BlockedTool{Reason: blockedReason(d.Lifecycle), Detail: err.Error()}
+		reason := "feature_disabled"
+		if d.Lifecycle == agenttool.RequiresSetup {
+			reason = "setup_required"
+		}
+		return agenttool.BlockedTool{Reason: reason, Detail: err.Error()}
 	}
 	if why := e.disabled(p); why != "" {
 		return agenttool.BlockedTool{Reason: "feature_disabled", Detail: why}
@@ -245,13 +249,6 @@ func (e *entry) obstacle(p permissions.Policy, m ModelClaim) (b agenttool.Blocke
 		return agenttool.BlockedTool{Reason: "policy_blocked", Detail: "mode plan runs only calls that read"}
 	}
 	return b
-}
-
-func blockedReason(l agenttool.Lifecycle) string {
-	if l == agenttool.RequiresSetup {
-		return "setup_required"
-	}
-	return "feature_disabled"
 }
 
 // View is the tools as clients see them: the records of each, and the surface of the session.

@@ -172,7 +172,8 @@ func (run *Run) finish(e ending) {
 		run.Err = h.failure(e)
 	default:
 		answer, err := ParseAnswer(h.Event, e.stdout)
-		if run.Answer = answer; err != nil {
+		run.Answer = answer
+		if err != nil {
 			e.err = err
 			run.Err = h.failure(e)
 		}
