@@ -48,7 +48,7 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 	if a.Index != nil && !literalNumber(a.Index) {
 		w.unknown("a subscript that is no number may run what it holds")
 	}
-	v := w.assigned(a)
+	v := w.assignedValue(a)
 	if a.Index != nil || a.Array != nil {
 		w.setsUnseen(name)
 	}
@@ -73,8 +73,8 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 	w.scope.set(name, v)
 }
 
-// assigned returns the value that an assignment sets.
-func (w *walk) assigned(a *syntax.Assign) value {
+// assignedValue returns the value that an assignment sets.
+func (w *walk) assignedValue(a *syntax.Assign) value {
 	if a.Array != nil {
 		w.array(a.Array)
 		return value{}
@@ -157,7 +157,7 @@ func variable(name string, v program.Word) agenttool.Variable {
 // declClause analyses declare, local, export and their like as far as they print, or set variables without attributes
 // that change what an assignment means.
 func (w *walk) declClause(x *syntax.DeclClause) {
-	outer := w.begin(w.declared(x))
+	outer := w.begin(w.declaredWords(x))
 	defer func() { w.found.part = outer }()
 	if w.scope.namesChanged != "" {
 		w.unknown("its meaning is not known: " + w.scope.namesChanged)
@@ -194,7 +194,7 @@ func (w *walk) declClause(x *syntax.DeclClause) {
 			w.declareName(x.Variant.Value, a, prints)
 			w.scope.exportsVariable = w.scope.exportsVariable || exports && !prints && !harmlessGift(a)
 			if exports && !prints {
-				w.exported(a)
+				w.judgeExport(a)
 			}
 		}
 	}
@@ -260,8 +260,8 @@ func (w *walk) mayBeList(value *syntax.Word) bool {
 	return strings.HasPrefix(text, "(") || text == "" && !word.Static && !word.Number
 }
 
-// declared returns the words of the clause for the list of parts.
-func (w *walk) declared(x *syntax.DeclClause) []program.Word {
+// declaredWords returns the words of the clause for the list of parts.
+func (w *walk) declaredWords(x *syntax.DeclClause) []program.Word {
 	at := x.Variant.Pos()
 	list := []program.Word{{Text: x.Variant.Value, Static: true, Line: int(at.Line()), Column: int(at.Col())}}
 	for _, a := range x.Args {
@@ -291,8 +291,8 @@ func literalText(word *syntax.Word) (string, bool) {
 	return text, len(word.Parts) == 0 || text != "" && !strings.ContainsAny(text, `\`+globBytes+"~{$")
 }
 
-// exported judges a variable that export or declare -x gives to all programs.
-func (w *walk) exported(a *syntax.Assign) {
+// judgeExport judges a variable that export or declare -x gives to all programs.
+func (w *walk) judgeExport(a *syntax.Assign) {
 	switch {
 	case a.Index != nil, a.Array != nil, a.Append:
 		w.givenVariable(a.Name.Value, program.Word{})

@@ -74,7 +74,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	}
 	outer := w.begin(argv)
 	defer func() { w.found.part, w.lastCommand = outer, argv }()
-	w.require(argv)
+	w.requireNames(argv)
 	w.adviseQuotes(argv)
 	name := argv[0]
 	switch {
@@ -172,9 +172,9 @@ func (w *walk) program(argv []program.Word) {
 		case "fd", "fdfind":
 			w.feedFromFd(argv, use)
 		}
-		use = w.settled(argv, use)
+		use = w.settledUse(argv, use)
 		w.leavesLines(argv, use)
-		w.prints(argv, args, use)
+		w.notePrinted(argv, args, use)
 	}
 	if base == "git" {
 		w.runsGit(argv[0], use)

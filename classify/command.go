@@ -36,7 +36,7 @@ func (w *walk) stmt(s *syntax.Stmt) {
 func (w *walk) command(s *syntax.Stmt) {
 	piped, captured, input, lines := w.scope.stdinPiped, w.scope.stdoutCaptured, w.scope.stdinNames, w.scope.stdinLines
 	outer := w.readEnd
-	w.limit(s.Cmd)
+	w.limitReading(s.Cmd)
 	for _, r := range s.Redirs {
 		w.redirect(r)
 	}
@@ -287,7 +287,7 @@ func (w *walk) while(x *syntax.WhileClause) {
 	if name := lineName(x.Cond); name != "" {
 		w.loopVariables = append(w.loopVariables, name)
 	}
-	name, line := w.readLine(x.Cond)
+	name, line := w.lineVariable(x.Cond)
 	if x.Until || name == "" {
 		w.loop(func() { w.stmts(x.Cond) }, func() { w.stmts(x.Do) })
 		return
@@ -311,7 +311,7 @@ func (w *walk) forClause(x *syntax.ForClause) {
 	case *syntax.CStyleLoop:
 		w.cStyle(x, l)
 	case *syntax.WordIter:
-		w.each(x, l)
+		w.forWords(x, l)
 	default:
 		w.unknown("this loop is not understood")
 		w.found.mayRun("this loop is not understood")
@@ -332,8 +332,8 @@ func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 	})
 }
 
-// each analyses a loop over words: word by word if they or their patterns are known and few, else with one value for all.
-func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
+// forWords analyses a loop over words: word by word if they or their patterns are known and few, else with one value for all.
+func (w *walk) forWords(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
 	w.loopVariables = append(w.loopVariables, name)
 	w.setsUnseen(name)
@@ -351,27 +351,27 @@ func (w *walk) each(x *syntax.ForClause, l *syntax.WordIter) {
 	}
 	switch {
 	case x.Select:
-		w.turns(name, value{}, x.Do)
+		w.anyTurns(name, value{}, x.Do)
 	case len(items) <= maxTurns && !slices.ContainsFunc(items, func(word program.Word) bool { return !word.Static && !word.Glob }):
-		w.unrolled(name, items, x.Do)
+		w.turnByTurn(name, items, x.Do)
 	default:
-		w.turns(name, oneOf(items), x.Do)
+		w.anyTurns(name, oneOf(items), x.Do)
 	}
 }
 
-// turns analyses a loop in which a variable has one value, any number of times.
-func (w *walk) turns(name string, v value, body []*syntax.Stmt) {
+// anyTurns analyses a loop in which a variable has one value, any number of times.
+func (w *walk) anyTurns(name string, v value, body []*syntax.Stmt) {
 	none := w.scope.clone()
 	w.loop(func() { w.scope.set(name, v) }, func() { w.stmts(body) })
 	w.scope = join(none, w.scope)
 }
 
-// unrolled analyses a loop word by word: the names that a pattern matches are one value, which the turns of its own have.
-func (w *walk) unrolled(name string, items []program.Word, body []*syntax.Stmt) {
+// turnByTurn analyses a loop word by word: the names that a pattern matches are one value, which the turns of its own have.
+func (w *walk) turnByTurn(name string, items []program.Word, body []*syntax.Stmt) {
 	for _, item := range items {
 		w.scope = join(w.scope, w.exitScope)
 		if !item.Static {
-			w.turns(name, w.matchedBy(item), body)
+			w.anyTurns(name, w.matchedBy(item), body)
 			continue
 		}
 		w.scope.set(name, value{kind: static, text: item.Text})

@@ -42,7 +42,7 @@ func (w *walk) ownEffects(argv []program.Word, u *program.Use) {
 	}
 	w.useHosts(u)
 	if u.Has(program.Writes) || u.Has(program.Destroys) || u.Has(program.GitConfig) || u.Has(program.GitUpstream) {
-		w.lock(u.Locks)
+		w.lockFiles(u.Locks)
 	}
 }
 
@@ -106,8 +106,8 @@ func namesHost(word program.Word) bool {
 	return word.Static || strings.ContainsAny(rest, "/?#")
 }
 
-// lock records files that a program locks while it runs, in the directory where it starts.
-func (w *walk) lock(names []string) {
+// lockFiles records files that a program locks while it runs, in the directory where it starts.
+func (w *walk) lockFiles(names []string) {
 	for _, name := range names {
 		rest, home := strings.CutPrefix(name, "~")
 		switch {

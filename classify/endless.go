@@ -43,8 +43,8 @@ func commandName(cmd syntax.Command) (string, []*syntax.Word) {
 	return path.Base(call.Args[0].Lit()), call.Args[1:]
 }
 
-// limit notes whether the command itself, or a later part of its pipeline, bounds how much it reads.
-func (w *walk) limit(cmd syntax.Command) {
+// limitReading notes whether the command itself, or a later part of its pipeline, bounds how much it reads.
+func (w *walk) limitReading(cmd syntax.Command) {
 	name, words := commandName(cmd)
 	w.readEnd = endsNever
 	if w.ending != endsNever && streaming[name] {

@@ -249,7 +249,7 @@ func (w *walk) conditionPattern(word *syntax.Word) {
 				w.unknown("this pattern is not understood")
 			}
 		case *syntax.Lit:
-			w.literal(&f, x, i == 0, word.Parts[i+1:])
+			w.unquotedLiteral(&f, x, i == 0, word.Parts[i+1:])
 		default:
 			w.partOf(&f, part, false)
 		}

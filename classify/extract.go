@@ -119,36 +119,36 @@ func (g *extractor) visit(n syntax.Node) bool {
 	case *syntax.CallExpr:
 		g.call(x)
 	case *syntax.Stmt:
-		g.redirects(x)
+		g.redirections(x)
 	case *syntax.BinaryCmd:
 		g.pipe(x)
 	case *syntax.Assign:
 		g.assign(x)
 	case *syntax.FuncDecl:
-		g.function(x)
+		g.functionRunner(x)
 	case *syntax.ForClause:
 		g.loop(x)
 	case *syntax.ParamExp:
 		g.param(x)
 	case *syntax.DblQuoted:
-		g.unquotes(x.Parts)
+		g.disputedQuotes(x.Parts)
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.CStyleLoop:
-		g.unquoted(n)
+		g.singleQuotes(n)
 	case *syntax.ExtGlob:
-		g.code(x.Pattern.Value, x.Pos())
+		g.evaluatedText(x.Pattern.Value, x.Pos())
 	case *syntax.DeclClause:
 		g.declare(x)
 	case *syntax.LetClause:
 		g.let(x)
-		g.unquoted(x)
+		g.singleQuotes(x)
 	case *syntax.TimeClause:
 		g.time(x)
 	case *syntax.CoprocClause:
 		g.coprocess(x)
 	case *syntax.BinaryArithm, *syntax.UnaryArithm:
-		g.computes(n)
+		g.computesVariable(n)
 	case *syntax.TestClause:
-		g.test(x)
+		g.conditionWords(x)
 	}
 	return true
 }
@@ -158,12 +158,12 @@ func (g *extractor) call(x *syntax.CallExpr) {
 		return
 	}
 	s := g.spellings(x.Args)
-	g.sets(s.argv)
+	g.setsVariables(s.argv)
 	g.words, g.singleWords = s.argv, s.singleWords
 	g.argv(s.argv, x.Pos())
 	g.argv(s.split, x.Pos())
 	g.argv(s.open, x.Pos())
-	g.substituted(x)
+	g.substitutedText(x)
 }
 
 // argv gathers the words of one command, and behind it what that runs.
@@ -204,7 +204,7 @@ func (g *extractor) destroys(name string, argv []string, at syntax.Pos) {
 		g.wordsSkipped, argv = true, argv[:maxScanned]
 	}
 	defer g.memory.parsing.Free(g.memory.parsing.Mark())
-	g.add(g.memory.parsing.Destroys(spec, g.asWords(name, argv)), at)
+	g.addDestructive(g.memory.parsing.Destroys(spec, g.asWords(name, argv)), at)
 }
 
 // runs gathers what a program runs: text in some language, commands among its words, or both.
@@ -219,7 +219,7 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 		return
 	}
 	if !wraps && by != program.ShellText {
-		g.takes(by, name, argv, at)
+		g.takesWords(by, name, argv, at)
 		return
 	}
 	g.settingsAmong(argv, at)
@@ -227,7 +227,7 @@ func (g *extractor) runs(name string, argv []string, at syntax.Pos) {
 	if from < 0 || g.codeWords(name, argv, at) || g.byDescription(name, argv, at) {
 		return
 	}
-	g.takes(by, name, argv, at)
+	g.takesWords(by, name, argv, at)
 	g.behindWrapper(argv[from:], at)
 }
 
@@ -256,7 +256,7 @@ func (g *extractor) declare(x *syntax.DeclClause) {
 		word := ""
 		switch {
 		case a.Name == nil:
-			word = g.value(a)
+			word = g.assignedText(a)
 			if strings.HasPrefix(word, "-") && strings.Contains(word, "n") {
 				g.vars.unsure, g.readAgain = true, true // it gives a variable a second name
 			}
@@ -265,12 +265,12 @@ func (g *extractor) declare(x *syntax.DeclClause) {
 		case a.Index != nil || a.Array != nil:
 			word = a.Name.Value + agenttool.Unread
 		case a.Append:
-			word = a.Name.Value + "+=" + g.value(a)
+			word = a.Name.Value + "+=" + g.assignedText(a)
 		default:
-			word = a.Name.Value + "=" + g.value(a)
+			word = a.Name.Value + "=" + g.assignedText(a)
 		}
 		argv = append(argv, word)
-		g.evaluated(word, x.Pos())
+		g.subscript(word, x.Pos())
 	}
 	g.mention(argv)
 }
@@ -281,7 +281,7 @@ func (g *extractor) let(x *syntax.LetClause) {
 		text := agenttool.Unread
 		if word, ok := e.(*syntax.Word); ok {
 			text = g.spelling(word.Parts)
-			g.evaluated(text, x.Pos())
+			g.subscript(text, x.Pos())
 		}
 		argv = append(argv, text)
 	}
@@ -316,12 +316,12 @@ func (g *extractor) coprocess(x *syntax.CoprocClause) {
 	assigns := call.Assigns
 	for _, word := range call.Args {
 		for len(assigns) > 0 && assigns[0].Pos().Offset() < word.Pos().Offset() {
-			argv, assigns = append(argv, assigns[0].Name.Value+"="+g.value(assigns[0])), assigns[1:]
+			argv, assigns = append(argv, assigns[0].Name.Value+"="+g.assignedText(assigns[0])), assigns[1:]
 		}
 		argv = append(argv, g.spellings([]*syntax.Word{word}).argv...)
 	}
 	for _, a := range assigns {
-		argv = append(argv, a.Name.Value+"="+g.value(a))
+		argv = append(argv, a.Name.Value+"="+g.assignedText(a))
 	}
 	g.mention(argv)
 	g.argv(argv[1:], x.Pos())
@@ -388,10 +388,10 @@ func (g *extractor) assign(x *syntax.Assign) {
 		return
 	}
 	if x.Index != nil {
-		g.unquoted(x.Index)
+		g.singleQuotes(x.Index)
 	}
 	g.unsure = false
-	name, text := x.Name.Value, g.value(x)
+	name, text := x.Name.Value, g.assignedText(x)
 	g.setting(name, text)
 	torn := g.unsure || setByBash(name)
 	g.assigned = append(g.assigned, name)
@@ -402,7 +402,7 @@ func (g *extractor) assign(x *syntax.Assign) {
 		g.vars.unsure = true // how words are split is not known any more
 		g.readAgain = g.readAgain || g.vars.hasText()
 	}
-	g.evaluated(text, x.Pos())
+	g.subscript(text, x.Pos())
 	v := value{kind: static, text: text, others: torn}
 	old, known := g.vars.values[name]
 	if x.Append {
@@ -432,8 +432,8 @@ func (g *extractor) mention(argv []string) {
 	g.mentions = append(g.mentions, argv)
 }
 
-// add records what is destroyed; "" is nothing.
-func (g *extractor) add(what string, at syntax.Pos) {
+// addDestructive records what is destroyed; "" is nothing.
+func (g *extractor) addDestructive(what string, at syntax.Pos) {
 	if what == "" {
 		return
 	}

@@ -11,8 +11,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// redirects looks at text that is fed to a program, and at writes to disks.
-func (g *extractor) redirects(s *syntax.Stmt) {
+// redirections looks at text that is fed to a program, and at writes to disks.
+func (g *extractor) redirections(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		if r.Word == nil {
 			continue
@@ -21,18 +21,18 @@ func (g *extractor) redirects(s *syntax.Stmt) {
 		switch r.Op {
 		case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll, syntax.RdrInOut, syntax.DplOut:
 			if isDisk(g.spelling(r.Word.Parts)) {
-				g.add("writes over a disk", r.OpPos)
+				g.addDestructive("writes over a disk", r.OpPos)
 			}
 		case syntax.RdrIn:
 			for _, inner := range substitution(r.Word) {
-				g.printed(inner, g.takerIn(s.Cmd))
+				g.printsInto(inner, g.takerIn(s.Cmd))
 			}
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
 			if r.Hdoc != nil {
-				g.unquotes(r.Hdoc.Parts)
+				g.disputedQuotes(r.Hdoc.Parts)
 			}
 			if by := g.takerIn(s.Cmd); by != "" {
-				g.fed(by, g.document(r), s.Cmd.Pos(), true)
+				g.takesText(by, g.documentText(r), s.Cmd.Pos(), true)
 			}
 		}
 	}
@@ -48,8 +48,8 @@ func isDisk(text string) bool {
 	return false
 }
 
-// document returns the text of a here-document or a here-string.
-func (g *extractor) document(r *syntax.Redirect) string {
+// documentText returns the text of a here-document or a here-string.
+func (g *extractor) documentText(r *syntax.Redirect) string {
 	switch {
 	case r.Op == syntax.WordHdoc:
 		return g.spelling(r.Word.Parts)
@@ -90,22 +90,22 @@ func (g *extractor) pipe(x *syntax.BinaryCmd) {
 		}
 		next, ok := stage.Cmd.(*syntax.BinaryCmd)
 		if !ok || next.Op != syntax.Pipe && next.Op != syntax.PipeAll {
-			g.printed(stage, by)
+			g.printsInto(stage, by)
 			return
 		}
-		g.printed(next.Y, by)
+		g.printsInto(next.Y, by)
 		stage = next.X
 	}
 }
 
-// printed looks at the text that one stage of a pipeline prints or passes on.
-func (g *extractor) printed(s *syntax.Stmt, by program.Language) {
+// printsInto looks at the text that one stage of a pipeline prints or passes on.
+func (g *extractor) printsInto(s *syntax.Stmt, by program.Language) {
 	if by == "" {
 		return
 	}
 	for _, r := range s.Redirs {
 		if r.Hdoc != nil || r.Op == syntax.WordHdoc {
-			g.fed(by, g.document(r), r.OpPos, true)
+			g.takesText(by, g.documentText(r), r.OpPos, true)
 		}
 	}
 	if s.Cmd == nil {
@@ -120,18 +120,18 @@ func (g *extractor) printed(s *syntax.Stmt, by program.Language) {
 		case name == "echo" || name == "printf" || name == "xargs":
 			argv := g.spellings(call.Args).argv
 			for _, word := range argv[1:] {
-				g.fed(by, word, call.Pos(), false)
+				g.takesText(by, word, call.Pos(), false)
 			}
-			g.fed(by, echoed(argv), call.Pos(), true)
+			g.takesText(by, echoed(argv), call.Pos(), true)
 		case by == program.ShellText && carries(name).Text == program.FilterText:
-			g.generated(g.spellings(call.Args).argv, call.Pos())
+			g.generatedCode(g.spellings(call.Args).argv, call.Pos())
 		}
 		return true
 	})
 }
 
-// substituted looks at the text of substitutions among the words of a command that takes text: bash <(echo rm x).
-func (g *extractor) substituted(x *syntax.CallExpr) {
+// substitutedText looks at the text of substitutions among the words of a command that takes text: bash <(echo rm x).
+func (g *extractor) substitutedText(x *syntax.CallExpr) {
 	for _, word := range x.Args[1:] {
 		list := substitution(word)
 		if list == nil {
@@ -139,7 +139,7 @@ func (g *extractor) substituted(x *syntax.CallExpr) {
 		}
 		by := g.takerIn(x)
 		for _, s := range list {
-			g.printed(s, by)
+			g.printsInto(s, by)
 		}
 	}
 }

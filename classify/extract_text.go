@@ -11,8 +11,8 @@ import (
 	"toolhost/classify/program"
 )
 
-// takes looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
-func (g *extractor) takes(by program.Language, name string, argv []string, at syntax.Pos) {
+// takesWords looks at the words of a command that takes text in some language: of a shell, a script, a database, an editor.
+func (g *extractor) takesWords(by program.Language, name string, argv []string, at syntax.Pos) {
 	switch by {
 	case program.ShellText:
 		for _, whole := range argv[1:] {
@@ -22,7 +22,7 @@ func (g *extractor) takes(by program.Language, name string, argv []string, at sy
 		}
 	case program.SubscriptText:
 		for i, word := range argv[1:] {
-			g.evaluated(word, at)
+			g.subscript(word, at)
 			if argv[i] == "-C" { // of mapfile
 				g.text(word, at, true)
 			}
@@ -33,18 +33,18 @@ func (g *extractor) takes(by program.Language, name string, argv []string, at sy
 			g.text(value, at, false)
 		}
 	case program.GitText:
-		g.git(argv, at)
+		g.gitCode(argv, at)
 	case program.FilterText:
-		g.filter(name, argv, at)
+		g.filterScript(name, argv, at)
 	case program.ScriptText, program.QueryText, program.EditorText:
 		for _, word := range argv[1:] {
-			g.fed(by, word, at, false)
+			g.takesText(by, word, at, false)
 		}
 	}
 }
 
-// fed looks at text that a program takes, as a word or on stdin.
-func (g *extractor) fed(by program.Language, text string, at syntax.Pos, surely bool) {
+// takesText looks at text that a program takes, as a word or on stdin.
+func (g *extractor) takesText(by program.Language, text string, at syntax.Pos, surely bool) {
 	switch by {
 	case program.ShellText:
 		if surely {
@@ -55,7 +55,7 @@ func (g *extractor) fed(by program.Language, text string, at syntax.Pos, surely 
 	case program.ScriptText:
 		g.script(text, at)
 	case program.QueryText:
-		g.add(destroysQuery(text), at)
+		g.addDestructive(destroysQuery(text), at)
 	case program.EditorText:
 		if _, command, ok := strings.Cut(text, "!"); ok {
 			g.text(command, at, false)
@@ -88,14 +88,14 @@ func destroysQuery(text string) string {
 func (g *extractor) script(text string, at syntax.Pos) {
 	for _, call := range removingCalls {
 		if strings.Contains(text, call) {
-			g.add("the script removes files: "+call, at)
+			g.addDestructive("the script removes files: "+call, at)
 			break
 		}
 	}
 	for _, call := range runningCalls {
 		if strings.Contains(text, call) {
 			g.pieces(text, "'\"`{}", at)
-			g.lists(text, at)
+			g.stringLists(text, at)
 			return
 		}
 	}
@@ -110,8 +110,8 @@ func (g *extractor) pieces(text, between string, at syntax.Pos) {
 	}
 }
 
-// lists gathers the strings of a script between which there are only commas, as words of a command: ["git", "push"].
-func (g *extractor) lists(text string, at syntax.Pos) {
+// stringLists gathers the strings of a script between which there are only commas, as words of a command: ["git", "push"].
+func (g *extractor) stringLists(text string, at syntax.Pos) {
 	var argv []string
 	for {
 		open := strings.IndexAny(text, `'"`)
@@ -132,8 +132,8 @@ func (g *extractor) lists(text string, at syntax.Pos) {
 	g.argv(argv, at)
 }
 
-// git looks at settings whose values are commands, and at the commands of subcommands that run some.
-func (g *extractor) git(argv []string, at syntax.Pos) {
+// gitCode looks at settings whose values are commands, and at the commands of subcommands that run some.
+func (g *extractor) gitCode(argv []string, at syntax.Pos) {
 	sub, rest := program.Subcommand(program.Lookup("git"), argv[1:])
 	for i, word := range argv[1:] {
 		switch {
@@ -178,8 +178,8 @@ func (g *extractor) gitSetting(name, value string, at syntax.Pos) {
 	g.text(command, at, false)
 }
 
-// filter looks at the commands in a script of sed or awk.
-func (g *extractor) filter(name string, argv []string, at syntax.Pos) {
+// filterScript looks at the commands in a script of sed or awk.
+func (g *extractor) filterScript(name string, argv []string, at syntax.Pos) {
 	spec := program.Lookup(name)
 	if spec == nil || len(argv) > maxScanned {
 		g.incomplete = true
@@ -193,12 +193,12 @@ func (g *extractor) filter(name string, argv []string, at syntax.Pos) {
 		}
 	}
 	if use.Has(program.RunsCode) {
-		g.generated(argv, at)
+		g.generatedCode(argv, at)
 	}
 }
 
-// generated looks at the strings in a script of sed or awk, whose output may be commands.
-func (g *extractor) generated(argv []string, at syntax.Pos) {
+// generatedCode looks at the strings in a script of sed or awk, whose output may be commands.
+func (g *extractor) generatedCode(argv []string, at syntax.Pos) {
 	for _, word := range argv[1:] {
 		g.pieces(word, `/"|,#;{}()$`, at)
 	}
@@ -217,8 +217,8 @@ var runningCalls = []string{
 	"Deno.Command",
 }
 
-// code looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
-func (g *extractor) code(text string, at syntax.Pos) {
+// evaluatedText looks at text that may be evaluated, if it holds a substitution, also one that is there when its quotes are taken away.
+func (g *extractor) evaluatedText(text string, at syntax.Pos) {
 	if bare := withoutQuotes(text); bare != text && strings.Contains(bare, "$(") {
 		g.textUnread = true
 		g.text(bare, at, false)
@@ -228,67 +228,62 @@ func (g *extractor) code(text string, at syntax.Pos) {
 	}
 }
 
-// evaluated looks at a word that may be taken for a variable with a subscript; the shell then runs code in the subscript: a[$(rm
+// subscript looks at a word that may be taken for a variable with a subscript; the shell then runs code in the subscript: a[$(rm
 // x)].
-func (g *extractor) evaluated(word string, at syntax.Pos) {
+func (g *extractor) subscript(word string, at syntax.Pos) {
 	if _, subscript, ok := strings.Cut(word, "["); ok {
-		g.code(subscript, at)
+		g.evaluatedText(subscript, at)
 	}
 }
 
-// test looks at the words of [[ … ]] that are evaluated once more: those of -v, and those beside -eq and its like.
-func (g *extractor) test(x *syntax.TestClause) {
+// conditionWords looks at the words of [[ … ]] that are evaluated once more: those of -v, and those beside -eq and its like.
+func (g *extractor) conditionWords(x *syntax.TestClause) {
 	syntax.Walk(x, func(n syntax.Node) bool {
 		if word, ok := n.(*syntax.Word); ok && len(word.Parts) == 1 {
 			if _, literal := word.Parts[0].(*syntax.Lit); !literal {
-				g.code(g.spelling(word.Parts), x.Pos())
+				g.evaluatedText(g.spelling(word.Parts), x.Pos())
 			}
 		}
 		return true
 	})
 }
 
-// unquoted looks at the text of single quotes in an expression, where they quote nothing: $((1 + '$(rm x)')).
-func (g *extractor) unquoted(n syntax.Node) {
+// singleQuotes looks at the text of single quotes in an expression, where they quote nothing: $((1 + '$(rm x)')).
+func (g *extractor) singleQuotes(n syntax.Node) {
 	syntax.Walk(n, func(n syntax.Node) bool {
 		if quoted, ok := n.(*syntax.SglQuoted); ok {
-			g.code(quoted.Value, quoted.Pos())
+			g.evaluatedText(quoted.Value, quoted.Pos())
 		}
 		return true
 	})
 }
 
-// unquotes looks in double quotes, or in a here-document, for inner quotes that bash versions treat differently: the end of the
-// word, as the parser sees it, may then be wrong.
-func (g *extractor) unquotes(parts []syntax.WordPart) {
+// disputedQuotes looks in double quotes, or in a here-document, for inner quotes that bash versions treat differently: the end of the
+// word, as the parser sees it, may then be wrong. All text in such an expansion is taken for text that runs, with its quotes and without.
+func (g *extractor) disputedQuotes(parts []syntax.WordPart) {
 	for _, part := range parts {
-		if x, ok := part.(*syntax.ParamExp); ok && !simpleParam(x) && disputed(x) {
-			g.textUnread = true
-			g.raw(x)
+		x, ok := part.(*syntax.ParamExp)
+		if !ok || simpleParam(x) || !disputed(x) {
+			continue
 		}
-	}
-}
-
-// raw looks at all text in an expansion as at text that runs.
-func (g *extractor) raw(x *syntax.ParamExp) {
-	syntax.Walk(x, func(n syntax.Node) bool {
-		switch x := n.(type) {
-		case *syntax.CmdSubst:
-			return false
-		case *syntax.SglQuoted:
-			g.loud(x.Value, x.Pos())
-		case *syntax.Lit:
-			g.loud(x.Value, x.Pos())
-		}
-		return true
-	})
-}
-
-// loud looks at text whose quotes may be none as at text that runs, with them and without.
-func (g *extractor) loud(text string, at syntax.Pos) {
-	g.text(text, at, false)
-	if bare := withoutQuotes(text); bare != text {
-		g.text(bare, at, false)
+		g.textUnread = true
+		syntax.Walk(x, func(n syntax.Node) bool {
+			var text string
+			switch x := n.(type) {
+			case *syntax.SglQuoted:
+				text = x.Value
+			case *syntax.Lit:
+				text = x.Value
+			default:
+				_, substitution := n.(*syntax.CmdSubst)
+				return !substitution
+			}
+			g.text(text, n.Pos(), false)
+			if bare := withoutQuotes(text); bare != text {
+				g.text(bare, n.Pos(), false)
+			}
+			return true
+		})
 	}
 }
 
@@ -303,10 +298,10 @@ func withoutQuotes(text string) string {
 // param looks at an expansion that runs code in the value of a variable: ${x@P}, and ${!x} where x is a[$(rm x)].
 func (g *extractor) param(x *syntax.ParamExp) {
 	if x.Index != nil && !allOf(x.Index) {
-		g.unquoted(x.Index)
+		g.singleQuotes(x.Index)
 	}
 	if x.Slice != nil {
-		g.unquoted(x)
+		g.singleQuotes(x)
 	}
 	if x.Exp != nil && x.Param != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
 		g.loseIfKnown(x.Param.Value)

@@ -411,8 +411,8 @@ func (g *extractor) variable(name string) (text string, ok bool) {
 	return v.text, v.kind == static
 }
 
-// value returns the text that an assignment gives.
-func (g *extractor) value(x *syntax.Assign) string {
+// assignedText returns the text that an assignment gives.
+func (g *extractor) assignedText(x *syntax.Assign) string {
 	if x.Value == nil {
 		return ""
 	}
@@ -429,8 +429,8 @@ func setByBash(name string) bool {
 	return strings.HasPrefix(name, "BASH") || strings.HasPrefix(name, "EPOCH") || strings.HasPrefix(name, "COMP_")
 }
 
-// computes takes note of a variable that an expression gives a value.
-func (g *extractor) computes(n syntax.Node) {
+// computesVariable takes note of a variable that an expression gives a value.
+func (g *extractor) computesVariable(n syntax.Node) {
 	var target syntax.ArithmExpr
 	switch x := n.(type) {
 	case *syntax.BinaryArithm:
@@ -517,8 +517,8 @@ func (g *extractor) loop(x *syntax.ForClause) {
 	}
 }
 
-// sets takes note of the variables that a builtin sets.
-func (g *extractor) sets(argv []string) {
+// setsVariables takes note of the variables that a builtin sets.
+func (g *extractor) setsVariables(argv []string) {
 	switch argv[0] {
 	case "hash": // -p says what a name runs
 		if at := slices.Index(argv, "-p"); at > 0 && at+1 < len(argv) {
@@ -533,8 +533,8 @@ func (g *extractor) sets(argv []string) {
 	}
 }
 
-// function takes note of a function that runs its arguments, wherever in it.
-func (g *extractor) function(x *syntax.FuncDecl) {
+// functionRunner takes note of a function that runs its arguments, wherever in it.
+func (g *extractor) functionRunner(x *syntax.FuncDecl) {
 	if x.Name == nil || g.runners[x.Name.Value] {
 		return
 	}

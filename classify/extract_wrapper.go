@@ -55,7 +55,7 @@ func (g *extractor) byDescription(name string, argv []string, at syntax.Pos) boo
 	_, use := g.memory.parsing.Parse(spec, g.asWords(name, argv))
 	g.programDepth++
 	for _, c := range use.Runs {
-		g.run(c, argv, at)
+		g.runsCommand(c, argv, at)
 	}
 	g.programDepth--
 	return use.Understood && (len(use.Runs) > 0 || !slices.Contains(use.Effects, program.RunsCode))
@@ -66,14 +66,14 @@ func (g *extractor) asWords(name string, argv []string) []program.Word {
 	words := g.memory.room(len(argv))[:len(argv)]
 	for i, text := range argv {
 		known, _, cut := strings.Cut(text, agenttool.Unread)
-		words[i] = program.Word{Text: known, Static: !cut, Many: cut && !g.one(&argv[i]), Line: i + 1}
+		words[i] = program.Word{Text: known, Static: !cut, Many: cut && !g.staysOneWord(&argv[i]), Line: i + 1}
 	}
 	words[0] = program.Word{Text: name, Static: true, Line: 1}
 	return words
 }
 
-// one reports whether an unknown word of the current command is known to stay one word.
-func (g *extractor) one(word *string) bool {
+// staysOneWord reports whether an unknown word of the current command is known to stay one word.
+func (g *extractor) staysOneWord(word *string) bool {
 	for i := range min(len(g.words), 64) {
 		if &g.words[i] == word {
 			return g.singleWords>>i&1 == 1
@@ -82,8 +82,8 @@ func (g *extractor) one(word *string) bool {
 	return false
 }
 
-// run gathers one command that a program runs, whose words came from argv.
-func (g *extractor) run(c program.Command, argv []string, at syntax.Pos) {
+// runsCommand gathers one command that a program runs, whose words came from argv.
+func (g *extractor) runsCommand(c program.Command, argv []string, at syntax.Pos) {
 	if c.Shell != nil {
 		text := shellOf(c, argv)
 		g.text(text, at, true)

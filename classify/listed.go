@@ -23,8 +23,8 @@ type listing struct {
 	dir string // the directory that the names are relative to
 }
 
-// prints notes the names of files that a command prints.
-func (w *walk) prints(argv []program.Word, a *program.Args, u *program.Use) {
+// notePrinted notes the names of files that a command prints.
+func (w *walk) notePrinted(argv []program.Word, a *program.Args, u *program.Use) {
 	if w.disk == nil {
 		return
 	}
@@ -128,8 +128,8 @@ func withName(words []program.Word, placeholder string, name program.Word) []pro
 	return argv
 }
 
-// readLine returns the variable that the condition of a loop reads each line into, and its value, if the lines are names of files.
-func (w *walk) readLine(cond []*syntax.Stmt) (string, value) {
+// lineVariable returns the variable that the condition of a loop reads each line into, and its value, if the lines are names of files.
+func (w *walk) lineVariable(cond []*syntax.Stmt) (string, value) {
 	in, name := w.scope.stdinNames, lineName(cond)
 	if in == nil || in.Null || len(in.Names) != 1 || !w.scope.at(in.dir) || name == "" {
 		return "", value{}
@@ -202,14 +202,14 @@ func (w *walk) listedWord() *program.Word {
 	return &word
 }
 
-// require notes that facts depend on the form of names of files.
-func (w *walk) require(argv []program.Word) {
+// requireNames notes that facts depend on the form of names of files.
+func (w *walk) requireNames(argv []program.Word) {
 	if w.disk == nil || w.found.quiet > 0 {
 		return
 	}
 	for _, word := range argv {
 		if word.Name {
-			w.found.note(w.match(names, word))
+			w.found.note(w.addGlob(names, word))
 		}
 	}
 }
@@ -230,9 +230,9 @@ func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
 var leavesStdin = program.WordSet(`echo printf test [ : true false basename dirname stat ls wc cat sort uniq du file git cd
 	break continue exit return find rg grep realpath readlink`)
 
-// settled returns the use of a program in a known directory: if the project has no file that could name other code, the program
+// settledUse returns the use of a program in a known directory: if the project has no file that could name other code, the program
 // only reads.
-func (w *walk) settled(argv []program.Word, u *program.Use) *program.Use {
+func (w *walk) settledUse(argv []program.Word, u *program.Use) *program.Use {
 	if w.disk == nil || len(w.scope.dirs) != 1 {
 		return u
 	}

@@ -89,11 +89,11 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 	case tokenText:
 		f.printed(oneToken, quoted)
 	case begins:
-		f.variablePattern, f.variableNames = w.matching(f, v, quoted), w.ofNames(v, quoted)
+		f.variablePattern, f.variableNames = w.variablePattern(f, v, quoted), w.variableNames(v, quoted)
 		f.add(v.text)
 		f.unknown(!quoted)
 	case local:
-		f.variablePattern, f.variableNames = w.matching(f, v, quoted), w.ofNames(v, quoted)
+		f.variablePattern, f.variableNames = w.variablePattern(f, v, quoted), w.variableNames(v, quoted)
 		f.local = quoted && !f.hasUnknown && len(f.text) == 0
 		f.unknown(!quoted)
 	default:
@@ -101,16 +101,16 @@ func (w *walk) parameter(f *field, name string, quoted bool) {
 	}
 }
 
-// matching returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
-func (w *walk) matching(f *field, v value, quoted bool) string {
+// variablePattern returns the pattern of a variable that a word begins with, if what it matches is still named from the same directory.
+func (w *walk) variablePattern(f *field, v value, quoted bool) string {
 	if !quoted && !w.staysWhole(v) || f.hasUnknown || len(f.text) > 0 || !w.scope.at(v.dir) {
 		return ""
 	}
 	return v.pattern
 }
 
-// ofNames is the value if it is one of the names that are listed. Without quotes, the names must be such that they stay one word each.
-func (w *walk) ofNames(v value, quoted bool) value {
+// variableNames is the value if it is one of the names that are listed. Without quotes, the names must be such that they stay one word each.
+func (w *walk) variableNames(v value, quoted bool) value {
 	switch {
 	case !v.named || !quoted && !w.staysWhole(v):
 		return value{}

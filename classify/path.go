@@ -20,7 +20,7 @@ func (w *walk) visit(how access, word program.Word) {
 		return
 	}
 	if !word.Static {
-		missing := w.match(how, word)
+		missing := w.addGlob(how, word)
 		w.found.note(missing)
 		if missing.has(incomplete | matched) {
 			why := "`" + w.spelled(word) + "` may name a file outside the workspace"
@@ -31,7 +31,7 @@ func (w *walk) visit(how access, word program.Word) {
 		}
 		slash := strings.Contains(word.Text, "/")
 		if slash {
-			w.special(globDir(word.Text), word)
+			w.specialFile(globDir(word.Text), word)
 		}
 		if word.Glob || slash {
 			w.addPath(how, program.Lit(globDir(word.Text)))
@@ -41,28 +41,28 @@ func (w *walk) visit(how access, word program.Word) {
 	if word.Text == "" || stream(word.Text) {
 		return
 	}
-	w.special(word.Text, word)
+	w.specialFile(word.Text, word)
 	if how == contents {
 		w.readsEndless(word.Text, word)
 	}
 	w.addPath(how, word)
 }
 
-// special notes a path that is no ordinary file: a device, or the kernel's information about the machine.
-func (w *walk) special(text string, at program.Word) {
+// specialFile notes a path that is no ordinary file: a device, or the kernel's information about the machine.
+func (w *walk) specialFile(text string, at program.Word) {
 	if strings.HasPrefix(text, "/") {
-		w.kernel(text, at)
+		w.kernelFile(text, at)
 		return
 	}
 	for _, dir := range w.scope.dirs {
 		if strings.Contains(text, "..") || dir == "/" || below(dir, "/dev") || below(dir, "/proc") || below(dir, "/sys") {
-			w.kernel(strings.TrimSuffix(dir, "/")+"/"+text, at)
+			w.kernelFile(strings.TrimSuffix(dir, "/")+"/"+text, at)
 		}
 	}
 }
 
-// kernel notes such a path by its whole name.
-func (w *walk) kernel(full string, at program.Word) {
+// kernelFile notes such a path by its whole name.
+func (w *walk) kernelFile(full string, at program.Word) {
 	clean := path.Clean(full)
 	_, harmless := endlessDevices[clean]
 	switch {
@@ -113,7 +113,7 @@ func (w *walk) write(word program.Word, cuts bool, by func(what string) string) 
 func (w *walk) listDir(word program.Word) {
 	dir := globDir(word.Text)
 	if w.found.quiet == 0 && w.remoteDepth == 0 {
-		w.special(dir, program.Lit(dir))
+		w.specialFile(dir, program.Lit(dir))
 	}
 	w.addPath(names, program.Lit(dir))
 }
@@ -164,8 +164,8 @@ func below(text, dir string) bool {
 	return strings.HasPrefix(text, dir) && (len(text) == len(dir) || text[len(dir)] == '/')
 }
 
-// match records the pattern of a word that is known by it alone, and returns the resulting findings.
-func (w *walk) match(how access, word program.Word) tally {
+// addGlob records the pattern of a word that is known by it alone, and returns the resulting findings.
+func (w *walk) addGlob(how access, word program.Word) tally {
 	shape := word.Shape()
 	if shape.Pattern == "" || !cutNowhere(word) || w.found.toucher() == 0 && w.disk == nil || len(w.scope.dirs) == 0 {
 		return incomplete

@@ -20,41 +20,41 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		w.hereDocument(r)
-		w.fromElsewhere()
+		w.replaceStdin()
 		return
 	case syntax.WordHdoc:
 		w.text(r.Word)
-		w.fromElsewhere()
+		w.replaceStdin()
 		return
 	}
-	target := w.target(r.Word)
+	target := w.redirectTarget(r.Word)
 	w.found.inRedirection = true
 	switch r.Op {
 	case syntax.RdrIn:
-		w.input(target)
-		w.fromElsewhere()
+		w.openInput(target)
+		w.replaceStdin()
 	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll:
-		w.output(target, r.Op != syntax.AppOut && r.Op != syntax.AppAll)
-		w.capture(r, target)
+		w.openOutput(target, r.Op != syntax.AppOut && r.Op != syntax.AppAll)
+		w.noteStdout(r, target)
 	case syntax.RdrInOut:
-		w.input(target)
-		w.output(target, false)
+		w.openInput(target)
+		w.openOutput(target, false)
 	case syntax.DplIn, syntax.DplOut:
-		w.duplicate(r, target)
-		w.capture(r, program.Word{})
+		w.duplicateDescriptor(r, target)
+		w.noteStdout(r, program.Word{})
 	default:
 		w.unknown("this redirection is not one of bash")
 	}
 	w.found.inRedirection = false
 }
 
-// fromElsewhere takes note that stdin is another than before.
-func (w *walk) fromElsewhere() {
+// replaceStdin takes note that stdin is another than before.
+func (w *walk) replaceStdin() {
 	w.scope.stdinPiped, w.scope.stdinNames, w.scope.stdinLines = true, nil, false
 }
 
-// target expands the word after a redirection; one that bash would take for several is not static.
-func (w *walk) target(word *syntax.Word) program.Word {
+// redirectTarget expands the word after a redirection; one that bash would take for several is not static.
+func (w *walk) redirectTarget(word *syntax.Word) program.Word {
 	list := w.fields([]*syntax.Word{word})
 	if len(list) != 1 || list[0].Static && list[0].Text == "" {
 		return program.Word{Line: int(word.Pos().Line()), Column: int(word.Pos().Col())}
@@ -62,8 +62,8 @@ func (w *walk) target(word *syntax.Word) program.Word {
 	return list[0]
 }
 
-func (w *walk) input(target program.Word) {
-	if w.network(target) {
+func (w *walk) openInput(target program.Word) {
+	if w.opensConnection(target) {
 		return
 	}
 	if !target.Static && !target.Local && !safeBeginning(target.Text) {
@@ -73,8 +73,8 @@ func (w *walk) input(target program.Word) {
 	w.read(target)
 }
 
-func (w *walk) output(target program.Word, cuts bool) {
-	if w.network(target) {
+func (w *walk) openOutput(target program.Word, cuts bool) {
+	if w.opensConnection(target) {
 		w.found.note(writes | mayDestroy)
 		return
 	}
@@ -84,8 +84,8 @@ func (w *walk) output(target program.Word, cuts bool) {
 	w.write(target, cuts, nil)
 }
 
-// capture takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
-func (w *walk) capture(r *syntax.Redirect, target program.Word) {
+// noteStdout takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
+func (w *walk) noteStdout(r *syntax.Redirect, target program.Word) {
 	all := r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 	switch {
 	case r.Op == syntax.DplIn, r.N != nil && r.N.Value != "1" && !all:
@@ -102,8 +102,8 @@ func safeBeginning(text string) bool {
 	return text != "" && !strings.HasPrefix(text, devices) && !strings.HasPrefix(devices, text)
 }
 
-// network records a redirection to /dev/tcp or /dev/udp, where bash opens a connection.
-func (w *walk) network(target program.Word) bool {
+// opensConnection records a redirection to /dev/tcp or /dev/udp, where bash opens a connection.
+func (w *walk) opensConnection(target program.Word) bool {
 	if !strings.HasPrefix(target.Text, "/dev/tcp/") && !strings.HasPrefix(target.Text, "/dev/udp/") {
 		return false
 	}
@@ -117,13 +117,13 @@ func (w *walk) network(target program.Word) bool {
 	return true
 }
 
-// duplicate analyses >&word and <&word: a descriptor, or a file that is written.
-func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
+// duplicateDescriptor analyses >&word and <&word: a descriptor, or a file that is written.
+func (w *walk) duplicateDescriptor(r *syntax.Redirect, target program.Word) {
 	text := strings.TrimSuffix(target.Text, "-")
 	switch {
 	case target.Static && (text == "" || program.Digits(text)):
 		if r.Op == syntax.DplIn {
-			w.fromElsewhere()
+			w.replaceStdin()
 		}
 	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
 		w.unknown("bash ends this redirection at the -, and another word follows")
@@ -136,7 +136,7 @@ func (w *walk) duplicate(r *syntax.Redirect, target program.Word) {
 		w.found.note(gap)
 		w.found.mayRun("bash expands what >& names a second time")
 	default:
-		w.output(target, true)
+		w.openOutput(target, true)
 	}
 }
 

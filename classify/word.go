@@ -64,7 +64,7 @@ func (w *walk) namedWord(f field, at syntax.Pos) program.Word {
 		word = word.Shaped(shape)
 		if f.variableNames.unquoted {
 			word.Many, word.Local = false, f.variableNames.kind == local
-			w.require([]program.Word{word}) // wherever it stands
+			w.requireNames([]program.Word{word}) // wherever it stands
 		}
 	}
 	return word
@@ -119,7 +119,7 @@ func (w *walk) unquoted(f *field, parts []syntax.WordPart) {
 			} else if assigns && strings.Contains(joinedLines(lit.Value), ":~") {
 				f.unknown(false)
 			}
-			w.literal(f, lit, i == 0, parts[i+1:])
+			w.unquotedLiteral(f, lit, i == 0, parts[i+1:])
 			continue
 		}
 		w.partOf(f, part, false)
@@ -242,8 +242,8 @@ func (w *walk) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	return slices.DeleteFunc(words, isEmpty), true
 }
 
-// literal expands unquoted text: backslashes, a tilde, globs. rest holds the later parts of the word.
-func (w *walk) literal(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
+// unquotedLiteral expands unquoted text: backslashes, a tilde, globs. rest holds the later parts of the word.
+func (w *walk) unquotedLiteral(f *field, lit *syntax.Lit, first bool, rest []syntax.WordPart) {
 	f.parts++
 	f.numeric = false
 	text := lit.Value
