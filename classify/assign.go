@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -9,14 +8,6 @@ import (
 	"toolhost/agenttool"
 	"toolhost/classify/program"
 )
-
-// assignments analyses x=1 y=2 without a command. If one of the values may fail to expand, none of them is sure.
-func (w *walk) assignments(list []*syntax.Assign) {
-	sure := !slices.ContainsFunc(list, mayFail)
-	for _, a := range list {
-		w.assign(a, sure && !a.Append)
-	}
-}
 
 // mayFail reports whether expanding a value can be an error. Bash then drops the whole command and goes on with the next line.
 func mayFail(a *syntax.Assign) bool {
@@ -50,12 +41,12 @@ func (w *walk) assign(a *syntax.Assign, sure bool) {
 	}
 	v := w.assignedValue(a)
 	if a.Index != nil || a.Array != nil {
-		w.setsUnseen(name)
+		w.found.setsUnseen(name)
 	}
 	if inherited[name] && v.kind != static {
-		w.givenVariable(name, program.Word{})
+		w.found.givenVariable(name, program.Word{})
 	} else if inherited[name] {
-		w.givenVariable(name, program.Lit(v.text))
+		w.found.givenVariable(name, program.Lit(v.text))
 	}
 	if v.kind == static && a.Index == nil && program.HarmlessEnvironment(name, program.Lit(v.text)) {
 		return
@@ -132,7 +123,7 @@ func (w *walk) environment(list []*syntax.Assign, argv []program.Word) (doubt st
 			continue
 		}
 		name, v := a.Name.Value, w.single(a.Value)
-		w.givenVariable(name, v)
+		w.found.givenVariable(name, v)
 		if name == "IFS" && len(argv) > 0 && argv[0].Static && argv[0].Text == "read" {
 			continue
 		}
@@ -157,7 +148,7 @@ func variable(name string, v program.Word) agenttool.Variable {
 // declClause analyses declare, local, export and their like as far as they print, or set variables without attributes
 // that change what an assignment means.
 func (w *walk) declClause(x *syntax.DeclClause) {
-	outer := w.begin(w.declaredWords(x))
+	outer := w.begin(declaredWords(x))
 	defer func() { w.found.part = outer }()
 	if w.scope.namesChanged != "" {
 		w.unknown("its meaning is not known: " + w.scope.namesChanged)
@@ -221,6 +212,7 @@ func declareOption(variant, option string) bool {
 	return false
 }
 
+// declareName analyses one name of a declaration, with its value if it has one.
 func (w *walk) declareName(variant string, a *syntax.Assign, prints bool) {
 	name := a.Name.Value
 	if a.Naked && a.Index == nil && prints {
@@ -261,7 +253,7 @@ func (w *walk) mayBeList(value *syntax.Word) bool {
 }
 
 // declaredWords returns the words of the clause for the list of parts.
-func (w *walk) declaredWords(x *syntax.DeclClause) []program.Word {
+func declaredWords(x *syntax.DeclClause) []program.Word {
 	at := x.Variant.Pos()
 	list := []program.Word{{Text: x.Variant.Value, Static: true, Line: int(at.Line()), Column: int(at.Col())}}
 	for _, a := range x.Args {
@@ -295,14 +287,14 @@ func literalText(word *syntax.Word) (string, bool) {
 func (w *walk) judgeExport(a *syntax.Assign) {
 	switch {
 	case a.Index != nil, a.Array != nil, a.Append:
-		w.givenVariable(a.Name.Value, program.Word{})
+		w.found.givenVariable(a.Name.Value, program.Word{})
 		return
 	case a.Naked:
 		v := w.variable(a.Name.Value)
-		w.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
+		w.found.givenVariable(a.Name.Value, program.Word{Text: v.text, Static: v.kind == static})
 		return
 	}
 	if w.found.quiet == 0 {
-		w.givenVariable(a.Name.Value, w.quietly(a.Value))
+		w.found.givenVariable(a.Name.Value, w.quietly(a.Value))
 	}
 }

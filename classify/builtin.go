@@ -69,6 +69,7 @@ var builtinIndex struct {
 	byName map[string]*builtin
 }
 
+// builtins returns the builtins that are understood, by name.
 func builtins() map[string]*builtin {
 	builtinIndex.once.Do(func() {
 		builtinIndex.byName = map[string]*builtin{}
@@ -92,6 +93,7 @@ func carries(name string) program.CarriedCode {
 
 func judgeNothing(*program.Args, *program.Use) {}
 
+// judgeCode is the judge of eval and source.
 func judgeCode(a *program.Args, u *program.Use) {
 	if len(a.Operands) > 0 && a.Argv[0].Text != "eval" {
 		u.Reads = append(u.Reads, a.Operands[0])
@@ -296,7 +298,7 @@ func (w *walk) cdTarget(a *program.Args) []string {
 		a.Has("-P"): // a later .. would lead from where the links led, which no text tells
 		return nil
 	}
-	return w.relative(target.Text)
+	return w.scope.relative(target.Text)
 }
 
 // loseParams forgets the positional parameters.

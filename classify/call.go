@@ -24,7 +24,10 @@ const (
 // callExpr analyses a simple command as it stands in the text.
 func (w *walk) callExpr(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
-		w.assignments(x.Assigns)
+		sure := !slices.ContainsFunc(x.Assigns, mayFail) // if one of them fails, none is sure
+		for _, a := range x.Assigns {
+			w.assign(a, sure && !a.Append)
+		}
 		return
 	}
 	argv := w.fields(x.Args)
@@ -62,7 +65,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 	w.programDepth++
 	defer func() { w.programDepth-- }()
 	if w.programDepth > maxNested {
-		w.hidden("too many programs run one another")
+		w.found.hidden("too many programs run one another")
 		return
 	}
 	w.commandWords += len(argv)
@@ -85,7 +88,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		w.found.note(gap)
 		w.found.mayRun("which program runs is not known")
 		if by != byProgram {
-			w.doubt("which program ran is not known")
+			w.scope.doubtLater("which program ran is not known")
 		}
 		return
 	}
@@ -98,7 +101,7 @@ func (w *walk) simple(argv []program.Word, by runner) {
 		return
 	}
 	if by != byProgram && (builtinNames[name.Text] || otherBuiltins[name.Text]) {
-		w.doubt("what " + name.Text + " did to the shell is not known")
+		w.scope.doubtLater("what " + name.Text + " did to the shell is not known")
 	}
 	if by == byBuiltins {
 		w.found.strange("`"+name.Text+"` is no builtin that toolhost knows", name)
@@ -134,7 +137,7 @@ func (w *walk) program(argv []program.Word) {
 	base, ok := trustedName(name.Text)
 	if !ok {
 		w.found.strange("`"+name.Text+"` is a program of its own, which toolhost does not know", name)
-		w.loose(name.Text, argv, nil, nil)
+		w.found.loose(name.Text, argv, nil, nil)
 		if base, ok := projectProgram(name.Text); ok {
 			w.namesCode(base, argv, nil)
 		} else {
@@ -145,9 +148,9 @@ func (w *walk) program(argv []program.Word) {
 	spec := program.Lookup(base)
 	if spec == nil {
 		w.found.strange("`"+base+"` is not a program that toolhost knows", name)
-		w.loose(base, argv, nil, nil)
+		w.found.loose(base, argv, nil, nil)
 		if harmlessBuiltins[base] {
-			w.setsByBuiltin(base, argv[1:])
+			w.found.setsByBuiltin(base, argv[1:])
 		} else {
 			w.namesCode(base, argv, nil)
 		}
@@ -161,7 +164,7 @@ func (w *walk) program(argv []program.Word) {
 		argv[0].Text = base
 	}
 	if base == "git" {
-		argv = w.gitHere(argv)
+		argv = w.scope.gitHere(argv)
 	}
 	defer w.memory.parsing.Free(w.memory.parsing.Mark())
 	args, use := w.parse(spec, argv)
@@ -170,7 +173,7 @@ func (w *walk) program(argv []program.Word) {
 		case "xargs":
 			w.feedXargs(args, use)
 		case "fd", "fdfind":
-			w.feedFromFd(argv, use)
+			feedFromFd(argv, use)
 		}
 		use = w.settledUse(argv, use)
 		w.leavesLines(argv, use)
@@ -181,7 +184,7 @@ func (w *walk) program(argv []program.Word) {
 	}
 	w.namesCode(base, argv, use)
 	w.means(base, argv)
-	w.loose(base, argv, args, use)
+	w.found.loose(base, argv, args, use)
 	w.use(argv, use)
 }
 
@@ -207,8 +210,8 @@ func (w *walk) means(base string, argv []program.Word) {
 }
 
 // loose notes whether the words that are not known to their end are text for the program, whatever they become.
-func (w *walk) loose(base string, argv []program.Word, args *program.Args, u *program.Use) {
-	if w.found.quiet > 0 || allStatic(argv) {
+func (rec *record) loose(base string, argv []program.Word, args *program.Args, u *program.Use) {
+	if rec.quiet > 0 || allStatic(argv) {
 		return
 	}
 	if u != nil && !u.Understood || u != nil && len(u.Runs) > 0 || mayBeCode(base, argv) {
@@ -219,7 +222,7 @@ func (w *walk) loose(base string, argv []program.Word, args *program.Args, u *pr
 			return
 		}
 	}
-	w.found.parts[w.found.part].Loose = true
+	rec.parts[rec.part].Loose = true
 }
 
 // mayBeCode reports whether words that are not known to their end may be code, or a command.
@@ -270,9 +273,9 @@ func touched(word program.Word, u *program.Use) bool {
 }
 
 // gitHere replaces git -C DIR by git -C . if DIR is spelled exactly as the start directory and the shell is still there.
-func (w *walk) gitHere(argv []program.Word) []program.Word {
-	if len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || w.scope.moved() || w.scope.start == "" ||
-		strings.TrimRight(argv[2].Text, "/") != w.scope.start {
+func (s *scope) gitHere(argv []program.Word) []program.Word {
+	if len(argv) < 3 || argv[1].Text != "-C" || !argv[2].Static || s.moved() || s.start == "" ||
+		strings.TrimRight(argv[2].Text, "/") != s.start {
 		return argv
 	}
 	argv = slices.Clone(argv)
@@ -295,9 +298,9 @@ func (w *walk) use(argv []program.Word, u *program.Use) {
 			w.scope.environment = append(slices.Clip(w.scope.environment), variable(given.Name, given.Value))
 		}
 		if altered {
-			w.doubt(name + " is not understood, or changes the environment")
+			w.scope.doubtLater(name + " is not understood, or changes the environment")
 		}
-		w.goTo(u.Dir)
+		w.scope.goTo(u.Dir)
 	}
 	for _, c := range u.Runs {
 		w.runs(c)
@@ -315,7 +318,7 @@ func (w *walk) builtin(b *builtin, argv []program.Word) {
 	w.builtinMayRun(argv)
 	w.use(argv, use)
 	if !use.Understood {
-		w.doubt("what " + argv[0].Text + " did to the shell is not understood")
+		w.scope.doubtLater("what " + argv[0].Text + " did to the shell is not understood")
 	}
 }
 
@@ -334,7 +337,7 @@ func (w *walk) runs(c program.Command) {
 		argv = append(argv[:len(argv):len(argv)], program.Word{Many: true})
 	}
 	if len(argv) == 0 {
-		w.hidden("the command that it runs is not known")
+		w.found.hidden("the command that it runs is not known")
 		return
 	}
 	w.simple(argv, byProgram)
@@ -345,11 +348,11 @@ func (w *walk) runs(c program.Command) {
 func (w *walk) shellText(text program.Word, c program.Command) {
 	bash := c.Bash
 	if !text.Static {
-		w.hidden("the shell's command is not known")
+		w.found.hidden("the shell's command is not known")
 		return
 	}
 	if _, ok := unfit(text.Text); !ok {
-		w.hidden("the shell's command cannot be parsed")
+		w.found.hidden("the shell's command cannot be parsed")
 		return
 	}
 	if form := program.OnlyBash(text.Text); form != "" && !bash {
@@ -357,7 +360,7 @@ func (w *walk) shellText(text program.Word, c program.Command) {
 	}
 	tree := understood(text.Text)
 	if tree.failed {
-		w.hidden("the shell's command is not understood: " + tree.reason.Text)
+		w.found.hidden("the shell's command is not understood: " + tree.reason.Text)
 		return
 	}
 	outer, inner, away, source := w.scope, w.found.textPlace, w.exitScope, w.source

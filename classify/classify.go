@@ -111,7 +111,7 @@ func (w *walk) run(text string) {
 	if tree.doubtful {
 		w.found.note(unknown | gap)
 		w.found.tell(tree.reason)
-		w.doubt(tree.reason.Text)
+		w.scope.doubtLater(tree.reason.Text)
 	}
 	w.strict(tree.stmts)
 }

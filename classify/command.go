@@ -16,14 +16,15 @@ func (w *walk) stmts(list []*syntax.Stmt) {
 	}
 }
 
+// stmt analyses one statement. What runs in the background runs in a process of its own.
 func (w *walk) stmt(s *syntax.Stmt) {
 	defer w.leave()
 	if !w.enter(s.Position) {
 		return
 	}
 	if s.Coprocess || s.Disown {
-		w.hidden("a coprocess is not understood")
-		w.doubt("a coprocess is not understood")
+		w.found.hidden("a coprocess is not understood")
+		w.scope.doubtLater("a coprocess is not understood")
 	}
 	if s.Background {
 		w.found.note(background)
@@ -33,6 +34,7 @@ func (w *walk) stmt(s *syntax.Stmt) {
 	w.command(s)
 }
 
+// command analyses a command with its redirections, whose effect on the standard streams ends with it.
 func (w *walk) command(s *syntax.Stmt) {
 	piped, captured, input, lines := w.scope.stdinPiped, w.scope.stdoutCaptured, w.scope.stdinNames, w.scope.stdinLines
 	outer := w.readEnd
@@ -87,8 +89,8 @@ func (w *walk) command(s *syntax.Stmt) {
 			w.stmt(x.Stmt)
 		}
 	default: // CoprocClause, TestDecl
-		w.hidden("this construct is not understood")
-		w.doubt("this construct is not understood")
+		w.found.hidden("this construct is not understood")
+		w.scope.doubtLater("this construct is not understood")
 	}
 	if s.Negated {
 		w.scope.settle()
@@ -125,6 +127,7 @@ func onlyPrints(s *syntax.Stmt) bool {
 	return false
 }
 
+// binary analyses two statements that an operator joins. Each side of a pipe runs in a process of its own.
 func (w *walk) binary(x *syntax.BinaryCmd) {
 	var last []string
 	switch x.Op {
@@ -150,8 +153,8 @@ func (w *walk) binary(x *syntax.BinaryCmd) {
 			w.scope.dirs = eitherDir(w.scope.dirs, last)
 		}
 	default:
-		w.hidden("this way to join commands is not understood")
-		w.doubt("this way to join commands is not understood")
+		w.found.hidden("this way to join commands is not understood")
+		w.scope.doubtLater("this way to join commands is not understood")
 	}
 }
 
@@ -198,6 +201,7 @@ func (w *walk) ifClause(x *syntax.IfClause) {
 	w.scope = join(then, w.scope)
 }
 
+// caseClause analyses each case from the state before them all, since only one runs, or none.
 func (w *walk) caseClause(x *syntax.CaseClause) {
 	w.text(x.Word)
 	before := w.scope
@@ -216,6 +220,7 @@ func (w *walk) caseClause(x *syntax.CaseClause) {
 	w.scope = after
 }
 
+// funcDecl analyses a function where it is defined, with no variable known: what is wrong in it counts even if nothing calls it.
 func (w *walk) funcDecl(x *syntax.FuncDecl) {
 	if x.Name == nil || len(x.Names) > 0 {
 		w.unknown("a function without a name is not understood")
@@ -318,12 +323,13 @@ func (w *walk) forClause(x *syntax.ForClause) {
 	}
 }
 
+// cStyle analyses for ((…)).
 func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 	if !w.startsAt(l.Init) {
 		w.arithmetic(l.Init)
 	}
 	if l.Cond == nil {
-		w.noteEndless(x.Do)
+		w.found.noteEndless(x.Do)
 	}
 	w.loop(func() { w.arithmetic(l.Cond) }, func() {
 		w.stmts(x.Do)
@@ -336,7 +342,7 @@ func (w *walk) cStyle(x *syntax.ForClause, l *syntax.CStyleLoop) {
 func (w *walk) forWords(x *syntax.ForClause, l *syntax.WordIter) {
 	name := l.Name.Value
 	w.loopVariables = append(w.loopVariables, name)
-	w.setsUnseen(name)
+	w.found.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}
@@ -371,7 +377,7 @@ func (w *walk) turnByTurn(name string, items []program.Word, body []*syntax.Stmt
 	for _, item := range items {
 		w.scope = join(w.scope, w.exitScope)
 		if !item.Static {
-			w.anyTurns(name, w.matchedBy(item), body)
+			w.anyTurns(name, w.scope.matchedBy(item), body)
 			continue
 		}
 		w.scope.set(name, value{kind: static, text: item.Text})
@@ -381,11 +387,11 @@ func (w *walk) turnByTurn(name string, items []program.Word, body []*syntax.Stmt
 }
 
 // matchedBy is one of the names that the pattern of a word matches.
-func (w *walk) matchedBy(item program.Word) value {
+func (s *scope) matchedBy(item program.Word) value {
 	v := oneOf([]program.Word{item})
-	if len(w.scope.dirs) == 1 {
+	if len(s.dirs) == 1 {
 		shape := item.Shape()
-		v.dir, v.named = w.scope.dirs[0], item.Name
+		v.dir, v.named = s.dirs[0], item.Name
 		v.pattern, v.without, v.flat = shape.Pattern, shape.Without, shape.Flat
 	}
 	return v

@@ -133,6 +133,7 @@ func onlyNames(base string) bool {
 	return false
 }
 
+// effect records one of the effects of a program.
 func (w *walk) effect(e program.Effect, u *program.Use) {
 	switch e {
 	case program.Writes: // overwrites, unless a proof shows that no data is lost

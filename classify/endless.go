@@ -131,18 +131,18 @@ func (w *walk) endless(x *syntax.WhileClause) {
 	}
 	switch name := call.Args[0].Lit(); {
 	case !x.Until && (name == "true" || name == ":"), x.Until && name == "false":
-		w.noteEndless(x.Do)
+		w.found.noteEndless(x.Do)
 	}
 }
 
 // noteEndless notes a loop that does not end by its condition.
-func (w *walk) noteEndless(body []*syntax.Stmt) {
+func (rec *record) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
-		w.found.note(mayRun)
+		rec.note(mayRun)
 		return
 	}
-	w.found.note(long)
-	w.found.fact("long_running", "the loop does not end by itself")
+	rec.note(long)
+	rec.fact("long_running", "the loop does not end by itself")
 }
 
 // leaves reports whether something in the statements may end a loop.

@@ -20,7 +20,7 @@ func (w *walk) arithmetic(x syntax.ArithmExpr) {
 func (w *walk) letClause(x *syntax.LetClause) {
 	for _, e := range x.Exprs {
 		if word, ok := e.(*syntax.Word); ok { // a quoted one may be any expression
-			w.setsByExpression(w.quietly(word))
+			w.found.setsByExpression(w.quietly(word))
 		}
 		w.arithmetic(e)
 	}
@@ -79,7 +79,7 @@ func (w *walk) startsAt(e syntax.ArithmExpr) bool {
 	}
 	target, ok := x.X.(*syntax.Word)
 	if ok {
-		w.setsUnseen(target.Lit())
+		w.found.setsUnseen(target.Lit())
 	}
 	if !ok || !plainName(target.Lit()) || !soundNumber(x.Y) || !w.assignable(target.Lit()) {
 		return false
@@ -102,12 +102,12 @@ func soundNumber(e syntax.ArithmExpr) bool {
 func (w *walk) assignNumber(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || !plainName(word.Lit()) {
-		w.setsTarget(target)
+		w.found.setsTarget(target)
 		w.unknown("this assignment is not understood")
 		return
 	}
 	name := word.Lit()
-	w.setsUnseen(name)
+	w.found.setsUnseen(name)
 	if !w.assignable(name) {
 		return
 	}

@@ -153,6 +153,7 @@ func (g *extractor) visit(n syntax.Node) bool {
 	return true
 }
 
+// call gathers a simple command, in each reading of its words.
 func (g *extractor) call(x *syntax.CallExpr) {
 	if len(x.Args) == 0 {
 		return
@@ -421,6 +422,7 @@ func (g *extractor) assign(x *syntax.Assign) {
 	g.vars.keep(name, v)
 }
 
+// mention adds the words of a command.
 func (g *extractor) mention(argv []string) {
 	switch {
 	case len(g.mentions) >= maxMentions:

@@ -87,7 +87,7 @@ func (w *walk) feedXargs(a *program.Args, u *program.Use) {
 }
 
 // feedFromFd adds the names that fd finds to the command that it runs, if they are below the working directory.
-func (w *walk) feedFromFd(argv []program.Word, u *program.Use) {
+func feedFromFd(argv []program.Word, u *program.Use) {
 	if len(u.Reads) > 0 || !allStatic(argv) || len(u.Runs) != 1 || !u.Runs[0].More || len(u.Runs[0].Argv) == 0 {
 		return
 	}
@@ -223,7 +223,7 @@ func (w *walk) leavesLines(argv []program.Word, u *program.Use) {
 	if leavesStdin[argv[0].Text] {
 		return
 	}
-	w.hidden("it may read a part of the lines that the loop reads")
+	w.found.hidden("it may read a part of the lines that the loop reads")
 }
 
 // leavesStdin are programs and builtins that read no standard input if they have something else to read.

@@ -17,7 +17,7 @@ func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
 		return
 	}
 	if program.SetsVariables(base) {
-		w.givenVariables(argv)
+		w.found.givenVariables(argv)
 		w.found.mayRun(ofProgram(base, use.Lost()))
 		return
 	}
@@ -84,7 +84,7 @@ func (w *walk) codeOfCommand(argv []program.Word, depth int) string {
 	}
 	_, use := program.Parse(spec, argv)
 	if program.SetsVariables(base) {
-		w.givenVariables(argv)
+		w.found.givenVariables(argv)
 	} else if !use.OnlyReads() && (use.NamesCode() != "" || program.RunsProject(base)) {
 		if why := w.codeOf(base, argv, use, depth); why != "" {
 			return why
@@ -129,13 +129,13 @@ func (w *walk) elsewhere() bool {
 }
 
 // givenVariables judges the variables among the words of a wrapper.
-func (w *walk) givenVariables(argv []program.Word) {
+func (rec *record) givenVariables(argv []program.Word) {
 	for _, word := range argv[1:] {
 		switch name, value, ok := strings.Cut(word.Text, "="); {
 		case strings.HasPrefix(word.Text, "-S"), strings.HasPrefix(word.Text, "--split"), strings.HasPrefix(word.Text, "--s"),
 			strings.HasPrefix(word.Text, "-") && !strings.HasPrefix(word.Text, "--") &&
 				strings.Contains(word.Text, "S") && argv[0].Text != "sudo":
-			w.found.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
+			rec.mayRun(argv[0].Text + " " + word.Text + " splits text into a command")
 			return
 		case strings.HasPrefix(word.Text, "-"):
 		case !ok && word.Text == "":
@@ -143,19 +143,19 @@ func (w *walk) givenVariables(argv []program.Word) {
 			return
 		default:
 			word.Text = value
-			w.givenVariable(name, word)
+			rec.givenVariable(name, word)
 		}
 	}
 }
 
 // givenVariable records that programs run with a variable set.
-func (w *walk) givenVariable(name string, value program.Word) {
-	if w.found.quiet > 0 || program.HarmlessEnvironment(name, value) {
+func (rec *record) givenVariable(name string, value program.Word) {
+	if rec.quiet > 0 || program.HarmlessEnvironment(name, value) {
 		return
 	}
-	w.found.mayRun(program.VariableNamesCode(name, value))
+	rec.mayRun(program.VariableNamesCode(name, value))
 	if value.Static && value.Text != "" {
-		w.found.mentions = append(w.found.mentions, []string{value.Text, agenttool.Unread})
+		rec.mentions = append(rec.mentions, []string{value.Text, agenttool.Unread})
 	}
 }
 
@@ -165,7 +165,7 @@ func (w *walk) builtinMayRun(argv []program.Word) {
 	if w.found.quiet > 0 || len(words) == 0 {
 		return
 	}
-	w.setsByBuiltin(argv[0].Text, words)
+	w.found.setsByBuiltin(argv[0].Text, words)
 	switch name := argv[0].Text; name {
 	case "eval":
 		texts := make([]string, len(words))
@@ -274,30 +274,30 @@ var naming = program.WordSet(`BASH_ALIASES BASH_CMDS IFS`)
 
 // setsUnseen records that something other than a plain assignment sets a variable, whose value is not followed: if the shell uses
 // that variable to find programs, later words may run anything. The name may have a subscript.
-func (w *walk) setsUnseen(name string) {
+func (rec *record) setsUnseen(name string) {
 	name, _, _ = strings.Cut(name, "[")
 	if naming[name] || inherited[name] {
-		w.found.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
+		rec.mayRun("the variable " + name + " decides what commands run, and its value here is not known")
 	}
 }
 
 // setsWord is setsUnseen for a name that is a word of a command.
-func (w *walk) setsWord(name program.Word) {
+func (rec *record) setsWord(name program.Word) {
 	if !name.Static {
-		w.found.mayRun("a variable is set whose name is not known")
+		rec.mayRun("a variable is set whose name is not known")
 		return
 	}
-	w.setsUnseen(name.Text)
+	rec.setsUnseen(name.Text)
 }
 
 // setsByBuiltin judges the variables that the words of a builtin name.
-func (w *walk) setsByBuiltin(builtin string, words []program.Word) {
+func (rec *record) setsByBuiltin(builtin string, words []program.Word) {
 	switch builtin {
 	case "printf":
-		w.setsByPrintf(words)
+		rec.setsByPrintf(words)
 	case "let":
 		for _, word := range words {
-			w.setsByExpression(word)
+			rec.setsByExpression(word)
 		}
 	case "local", "readonly", "typeset": // after command
 		for _, word := range words {
@@ -305,17 +305,17 @@ func (w *walk) setsByBuiltin(builtin string, words []program.Word) {
 				word.Static = false
 			}
 			word.Text, _, _ = strings.Cut(word.Text, "=")
-			w.setsWord(word)
+			rec.setsWord(word)
 		}
 	case "getopts":
 		if len(words) > 1 {
-			w.setsWord(words[1])
+			rec.setsWord(words[1])
 		}
 	case "read", "mapfile", "readarray", "wait":
 		for i, word := range words {
 			valued := i > 0 && valueOption(builtin, words[i-1])
 			if !valued || word.Many {
-				w.setsWord(word)
+				rec.setsWord(word)
 			}
 		}
 	}
@@ -337,27 +337,27 @@ func valueOption(builtin string, option program.Word) bool {
 }
 
 // setsByPrintf judges what follows -v. Words that are not known may be the option, too.
-func (w *walk) setsByPrintf(words []program.Word) {
+func (rec *record) setsByPrintf(words []program.Word) {
 	first := words[0]
 	name, option := strings.CutPrefix(first.Text, "-v")
 	switch {
 	case first.Static && !option, first.Text != "" && !option && first.Text != "-":
 	case !first.Static && len(words) == 1 && !first.Many: // a format or an option alone
 	case name != "" || !first.Static:
-		w.setsWord(program.Word{Text: name, Static: first.Static})
+		rec.setsWord(program.Word{Text: name, Static: first.Static})
 	case len(words) > 1:
-		w.setsWord(words[1])
+		rec.setsWord(words[1])
 	}
 }
 
 // setsByExpression judges the names in the text of an expression.
-func (w *walk) setsByExpression(word program.Word) {
+func (rec *record) setsByExpression(word program.Word) {
 	if !word.Static {
-		w.found.mayRun("an expression is not known, and may set any variable")
+		rec.mayRun("an expression is not known, and may set any variable")
 		return
 	}
 	for _, name := range strings.FieldsFunc(word.Text, func(r rune) bool { return r >= 0x80 || !isNameByte(byte(r)) }) {
-		w.setsUnseen(name)
+		rec.setsUnseen(name)
 	}
 }
 
@@ -375,7 +375,7 @@ func (w *walk) setsByClause(x *syntax.DeclClause) {
 			stands = stands || strings.Contains(word.Text, "n") && x.Variant.Value != "export"
 		case !word.Static || !strings.HasPrefix(word.Text, "+"):
 			name, _, _ := strings.Cut(word.Text, "=")
-			w.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
+			w.found.setsWord(program.Word{Text: strings.TrimSuffix(name, "+"), Static: word.Static})
 		}
 	}
 	for _, a := range x.Args {
@@ -384,26 +384,26 @@ func (w *walk) setsByClause(x *syntax.DeclClause) {
 		case a.Naked || a.Array != nil || a.Append:
 			w.found.mayRun("a name stands for a variable that is not known")
 		default:
-			w.setsWord(w.quietly(a.Value))
+			w.found.setsWord(w.quietly(a.Value))
 		}
 	}
 }
 
 // setsTarget judges the target of an assignment in an expression if it is no plain name: a[i], or one made of expansions.
-func (w *walk) setsTarget(target syntax.ArithmExpr) {
+func (rec *record) setsTarget(target syntax.ArithmExpr) {
 	word, ok := target.(*syntax.Word)
 	if !ok || len(word.Parts) != 1 {
-		w.found.mayRun("an expression sets a variable whose name is not known")
+		rec.mayRun("an expression sets a variable whose name is not known")
 		return
 	}
 	switch part := word.Parts[0].(type) {
 	case *syntax.ParamExp:
 		if !part.Short || part.Index == nil {
-			w.found.mayRun("an expression sets a variable whose name is not known")
+			rec.mayRun("an expression sets a variable whose name is not known")
 			return
 		}
-		w.setsUnseen(part.Param.Value)
+		rec.setsUnseen(part.Param.Value)
 	default:
-		w.found.mayRun("an expression sets a variable whose name is not known")
+		rec.mayRun("an expression sets a variable whose name is not known")
 	}
 }

@@ -30,7 +30,7 @@ func (w *walk) param(f *field, x *syntax.ParamExp, quoted bool) {
 	}
 	many := !quoted
 	if x.Param != nil && x.Exp != nil && (x.Exp.Op == syntax.AssignUnset || x.Exp.Op == syntax.AssignUnsetOrNull) {
-		w.setsUnseen(x.Param.Value)
+		w.found.setsUnseen(x.Param.Value)
 	}
 	switch {
 	case !plainParam(x):

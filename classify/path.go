@@ -15,6 +15,7 @@ func (w *walk) read(word program.Word) { w.visit(contents, word) }
 // look records that the name and the attributes of a path are read.
 func (w *walk) look(word program.Word) { w.visit(names, word) }
 
+// visit records that a path is read. Of a word that is not known to its end it is the directory that is known, and perhaps a pattern.
 func (w *walk) visit(how access, word program.Word) {
 	if w.found.quiet > 0 || w.remoteDepth > 0 {
 		return
@@ -51,25 +52,25 @@ func (w *walk) visit(how access, word program.Word) {
 // specialFile notes a path that is no ordinary file: a device, or the kernel's information about the machine.
 func (w *walk) specialFile(text string, at program.Word) {
 	if strings.HasPrefix(text, "/") {
-		w.kernelFile(text, at)
+		w.found.kernelFile(text, at)
 		return
 	}
 	for _, dir := range w.scope.dirs {
 		if strings.Contains(text, "..") || dir == "/" || below(dir, "/dev") || below(dir, "/proc") || below(dir, "/sys") {
-			w.kernelFile(strings.TrimSuffix(dir, "/")+"/"+text, at)
+			w.found.kernelFile(strings.TrimSuffix(dir, "/")+"/"+text, at)
 		}
 	}
 }
 
 // kernelFile notes such a path by its whole name.
-func (w *walk) kernelFile(full string, at program.Word) {
+func (rec *record) kernelFile(full string, at program.Word) {
 	clean := path.Clean(full)
 	_, harmless := endlessDevices[clean]
 	switch {
 	case below(clean, "/dev") && (clean != "/dev" || !at.Static) && clean != "/dev/null" && !harmless:
-		w.found.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
+		rec.strange("`"+clean+"` is a device, and the effect of reading it is not known", at)
 	case (below(clean, "/proc") || below(clean, "/sys")) && !ownProcess(clean, full):
-		w.found.note(observes)
+		rec.note(observes)
 	}
 }
 

@@ -313,7 +313,7 @@ func logShape(args []string) shape {
 // printedText returns the expansion of a substitution, if its text or the caller's Disk determines it. The substitution was
 // analysed before.
 func (w *walk) printedText(x *syntax.CmdSubst) (string, bool) {
-	if text, ok := w.catDocument(x); ok {
+	if text, ok := w.scope.catDocument(x); ok {
 		return text, true
 	}
 	if len(x.Stmts) != 1 || w.scope.namesChanged != "" || w.scope.doubt != "" {
@@ -345,8 +345,8 @@ func (w *walk) printedText(x *syntax.CmdSubst) (string, bool) {
 }
 
 // catDocument returns the text of $(cat <<'END' …), in which nothing is expanded.
-func (w *walk) catDocument(x *syntax.CmdSubst) (string, bool) {
-	if w.scope.namesChanged != "" || w.scope.doubt != "" || w.scope.funcs["cat"] != nil {
+func (s *scope) catDocument(x *syntax.CmdSubst) (string, bool) {
+	if s.namesChanged != "" || s.doubt != "" || s.funcs["cat"] != nil {
 		return "", false
 	}
 	if len(x.Stmts) != 1 || len(x.Stmts[0].Redirs) != 1 {
@@ -371,7 +371,7 @@ func (w *walk) catDocument(x *syntax.CmdSubst) (string, bool) {
 	return strings.TrimRight(text.Value, "\n"), true
 }
 
-// baseName and dirName return the output of the programs of these names.
+// baseName returns the output of the program basename.
 func baseName(text string) string {
 	trimmed := strings.TrimRight(text, "/")
 	if trimmed == "" && text != "" {
@@ -380,6 +380,7 @@ func baseName(text string) string {
 	return trimmed[strings.LastIndexByte(trimmed, '/')+1:]
 }
 
+// dirName returns the output of the program dirname.
 func dirName(text string) string {
 	trimmed := strings.TrimRight(text, "/")
 	at := strings.LastIndexByte(trimmed, '/')

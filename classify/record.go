@@ -422,9 +422,17 @@ func (rec *record) notFirst() string {
 	return "-"
 }
 
+// addReason adds a reason once, within limits.
 func addReason(list []agenttool.Reason, r agenttool.Reason) []agenttool.Reason {
 	if len(list) >= maxReasons || slices.Contains(list, r) {
 		return list
 	}
 	return append(list, r)
+}
+
+// hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
+func (rec *record) hidden(reason string) {
+	rec.note(unknown | gap)
+	rec.fact("read_only", reason)
+	rec.mayRun(reason)
 }

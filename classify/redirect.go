@@ -20,11 +20,11 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		w.hereDocument(r)
-		w.replaceStdin()
+		w.scope.replaceStdin()
 		return
 	case syntax.WordHdoc:
 		w.text(r.Word)
-		w.replaceStdin()
+		w.scope.replaceStdin()
 		return
 	}
 	target := w.redirectTarget(r.Word)
@@ -32,16 +32,16 @@ func (w *walk) redirect(r *syntax.Redirect) {
 	switch r.Op {
 	case syntax.RdrIn:
 		w.openInput(target)
-		w.replaceStdin()
+		w.scope.replaceStdin()
 	case syntax.RdrOut, syntax.RdrClob, syntax.RdrAll, syntax.AppOut, syntax.AppAll:
 		w.openOutput(target, r.Op != syntax.AppOut && r.Op != syntax.AppAll)
-		w.noteStdout(r, target)
+		w.scope.noteStdout(r, target)
 	case syntax.RdrInOut:
 		w.openInput(target)
 		w.openOutput(target, false)
 	case syntax.DplIn, syntax.DplOut:
 		w.duplicateDescriptor(r, target)
-		w.noteStdout(r, program.Word{})
+		w.scope.noteStdout(r, program.Word{})
 	default:
 		w.unknown("this redirection is not one of bash")
 	}
@@ -49,8 +49,8 @@ func (w *walk) redirect(r *syntax.Redirect) {
 }
 
 // replaceStdin takes note that stdin is another than before.
-func (w *walk) replaceStdin() {
-	w.scope.stdinPiped, w.scope.stdinNames, w.scope.stdinLines = true, nil, false
+func (s *scope) replaceStdin() {
+	s.stdinPiped, s.stdinNames, s.stdinLines = true, nil, false
 }
 
 // redirectTarget expands the word after a redirection; one that bash would take for several is not static.
@@ -85,14 +85,14 @@ func (w *walk) openOutput(target program.Word, cuts bool) {
 }
 
 // noteStdout takes note of where stdout goes; a path that is not known, or a device, may be a terminal.
-func (w *walk) noteStdout(r *syntax.Redirect, target program.Word) {
+func (s *scope) noteStdout(r *syntax.Redirect, target program.Word) {
 	all := r.Op == syntax.RdrAll || r.Op == syntax.AppAll
 	switch {
 	case r.Op == syntax.DplIn, r.N != nil && r.N.Value != "1" && !all:
 	case target.Static && !strings.HasPrefix(target.Text, "/dev/") || target.Text == "/dev/null":
-		w.scope.stdoutCaptured = true
+		s.stdoutCaptured = true
 	default:
-		w.scope.stdoutCaptured = false
+		s.stdoutCaptured = false
 	}
 }
 
@@ -123,7 +123,7 @@ func (w *walk) duplicateDescriptor(r *syntax.Redirect, target program.Word) {
 	switch {
 	case target.Static && (text == "" || program.Digits(text)):
 		if r.Op == syntax.DplIn {
-			w.replaceStdin()
+			w.scope.replaceStdin()
 		}
 	case strings.HasPrefix(strings.TrimLeft(target.Text, "0123456789"), "-"):
 		w.unknown("bash ends this redirection at the -, and another word follows")

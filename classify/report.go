@@ -63,6 +63,7 @@ func (rec *record) rejectedFacts() agenttool.Facts {
 	return f
 }
 
+// finished returns the parts with their verdicts.
 func (rec *record) finished() []agenttool.Part {
 	parts := make([]agenttool.Part, len(rec.parts))
 	for i := range rec.parts {

@@ -3,11 +3,14 @@ package classify
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"toolhost/agenttool"
+	"toolhost/classify/program"
 )
 
 // scope is the known state of the shell at one point of a command line.
@@ -144,4 +147,34 @@ func same(a, b *scope) bool {
 		maps.Equal(a.vars.values, b.vars.values) && len(a.params) == len(b.params) && maps.Equal(a.funcs, b.funcs) &&
 		a.namesChanged == b.namesChanged && a.stdinNames == b.stdinNames && a.stdinLines == b.stdinLines &&
 		a.exportsVariable == b.exportsVariable && a.nullGlob == b.nullGlob && a.doubt == b.doubt
+}
+
+// relative returns the path joined with each possible working directory; nil if that is unknown.
+func (s *scope) relative(to string) []string {
+	if strings.HasPrefix(to, "/") {
+		return []string{path.Clean(to)}
+	}
+	var dirs []string
+	for _, dir := range s.dirs {
+		dirs = append(dirs, path.Join(dir, to))
+	}
+	return dirs
+}
+
+// doubtLater records why nothing is proved about later commands.
+func (s *scope) doubtLater(reason string) {
+	if s.doubt == "" {
+		s.doubt = reason
+	}
+}
+
+// goTo takes the scope to the directory of a word, if there is one.
+func (s *scope) goTo(dir *program.Word) {
+	switch {
+	case dir == nil:
+	case !dir.Static || dir.Text == "":
+		s.dirs = nil
+	default:
+		s.dirs = s.relative(dir.Text)
+	}
 }

@@ -1,7 +1,6 @@
 package classify
 
 import (
-	"path"
 	"strings"
 	"sync"
 
@@ -185,37 +184,11 @@ func wordEnd(text string) int {
 	return min(len(text), maxSpelled+1)
 }
 
-// relative returns the path joined with each possible working directory; nil if that is unknown.
-func (w *walk) relative(to string) []string {
-	if strings.HasPrefix(to, "/") {
-		return []string{path.Clean(to)}
-	}
-	var dirs []string
-	for _, dir := range w.scope.dirs {
-		dirs = append(dirs, path.Join(dir, to))
-	}
-	return dirs
-}
-
 // unknown records a construct that is not understood, and the reason. Later commands may then mean something else.
 func (w *walk) unknown(reason string) {
 	w.found.note(unknown | gap)
 	w.found.fact("read_only", reason)
-	w.doubt(reason)
-}
-
-// hidden records that something runs, or may run, which is not known, and why. The shell stays as it is.
-func (w *walk) hidden(reason string) {
-	w.found.note(unknown | gap)
-	w.found.fact("read_only", reason)
-	w.found.mayRun(reason)
-}
-
-// doubt records why nothing is proved about later commands.
-func (w *walk) doubt(reason string) {
-	if w.scope.doubt == "" {
-		w.scope.doubt = reason
-	}
+	w.scope.doubtLater(reason)
 }
 
 // begin opens the part of a simple command, which findings are about from here on. It returns the part around it, which the caller
@@ -252,15 +225,4 @@ func (w *walk) begin(argv []program.Word) (outer int) {
 func (w *walk) changeNames(reason string) {
 	w.unknown(reason)
 	w.scope.namesChanged = reason
-}
-
-// goTo takes the scope to the directory of a word, if there is one.
-func (w *walk) goTo(dir *program.Word) {
-	switch {
-	case dir == nil:
-	case !dir.Static || dir.Text == "":
-		w.scope.dirs = nil
-	default:
-		w.scope.dirs = w.relative(dir.Text)
-	}
 }
