@@ -24,6 +24,7 @@ const (
 	maxFiles   = 4096
 	maxSpans   = 256     // separate spans and begun lines of one file
 	maxPrinted = 1 << 18 // lines that other tools printed; of longer files they do not count
+	maxPrints  = 1 << 13 // pieces of such lines
 	hashSize   = 8       // bytes
 )
 
@@ -160,8 +161,11 @@ func (l *Ledger) Printed(path string, first int64, lines []string) {
 		p.hashes = binary.NativeEndian.AppendUint64(p.hashes, maphash.String(l.seed, strings.TrimSuffix(line, "\r")))
 	}
 	l.printed, l.printedLines = append(l.printed, p), l.printedLines+len(lines)
-	dropped := 0
-	for ; l.printedLines > maxPrinted; dropped++ {
+	dropped, enough := 0, 0
+	if len(l.printed) > maxPrints {
+		enough = maxPrints / 8 // at once: to drop the first moves all others
+	}
+	for ; l.printedLines > maxPrinted || dropped < enough; dropped++ {
 		l.printedLines -= len(l.printed[dropped].hashes) / hashSize
 	}
 	l.printed = slices.Delete(l.printed, 0, dropped)

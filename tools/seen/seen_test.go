@@ -38,6 +38,15 @@ func TestLedgerForgets(t *testing.T) {
 	if l.printedLines != maxPrinted || len(l.printed) != 2 {
 		t.Errorf("%d printed lines are remembered, in %d pieces", l.printedLines, len(l.printed))
 	}
+	for i := range 2 * maxPrints {
+		l.Printed("small", int64(i+1), []string{fmt.Sprint("line ", i)})
+	}
+	if n := len(l.printed); n > maxPrints || n < maxPrints/2 || l.printedLines != n {
+		t.Errorf("%d pieces of printed lines are remembered, of %d lines", n, l.printedLines)
+	}
+	if last := l.printed[len(l.printed)-1]; last.first != 2*maxPrints {
+		t.Errorf("the last piece is of line %d", last.first)
+	}
 }
 
 func TestLedgerJoinsPages(t *testing.T) {

@@ -56,26 +56,37 @@ func (b *bucket) take(now time.Time) bool {
 	return true
 }
 
-// ring remembers the last calls, to recognize calls that are sent again. The zero value is empty.
+// ring remembers the last calls, to recognize calls that are sent again: of the sums of each, as much as nobody can find a second text for. The zero
+// value is empty.
 type ring struct {
-	digests map[key][sha256.Size]byte
-	order   []key
+	digests map[remembered]remembered
+	order   []remembered
 	next    int
 }
+
+// remembered is the first half of a sum. A server that has seen many calls holds 16,384 pairs of them.
+type remembered [sha256.Size / 2]byte
 
 // add remembers a call. The one that was added longest ago makes room.
 func (r *ring) add(k key, digest [sha256.Size]byte) {
 	if r.digests == nil {
-		r.digests = map[key][sha256.Size]byte{}
+		r.digests = map[remembered]remembered{}
 	}
+	name := remembered(k[:len(remembered{})])
 	if len(r.order) < maxSeen {
-		r.order = append(r.order, k)
+		r.order = append(r.order, name)
 	} else {
 		delete(r.digests, r.order[r.next])
-		r.order[r.next] = k
+		r.order[r.next] = name
 		r.next = (r.next + 1) % maxSeen
 	}
-	r.digests[k] = digest
+	r.digests[name] = remembered(digest[:len(remembered{})])
+}
+
+// find returns whether a call is remembered, and whether the digest is its own or that of a call of an earlier server.
+func (r *ring) find(k key, digest [sha256.Size]byte) (known, same, earlier bool) {
+	before, known := r.digests[remembered(k[:len(remembered{})])]
+	return known, known && before == remembered(digest[:len(remembered{})]), known && before == remembered(unknownDigest[:len(remembered{})])
 }
 
 // room is the bytes of bodies and inputs that are held. The zero value is empty.

@@ -157,8 +157,8 @@ func (s *Server) register(c *call, digest [sha256.Size]byte) (fresh bool, busy s
 	k := c.key()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if before, again := s.seen.digests[k]; again {
-		if before == digest || before == unknownDigest && s.calls[k] != nil {
+	if again, same, earlier := s.seen.find(k, digest); again {
+		if same || earlier && s.calls[k] != nil {
 			return false, "", nil
 		}
 		return false, "", refuse(http.StatusConflict, "this id was used in this group for another call: give each call its own")
