@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -98,17 +99,7 @@ type kills struct {
 
 // count is the number up to now.
 func (k *kills) count(r *processReserve) int64 {
-	k.once.Do(func() {
-		k.file = "/proc/vmstat"
-		found, groups := false, readText("/proc/self/cgroup")
-		above(groups, "memory", unifiedMount, memoryMount, func(dir string) {
-			for _, name := range []string{"memory.events", "memory.oom_control"} {
-				if file := filepath.Join(dir, name); !found && countOf(file, killsName) >= 0 {
-					k.file, found = file, true
-				}
-			}
-		})
-	})
+	k.once.Do(func() { k.file = killsFile(readText("/proc/self/cgroup"), unifiedMount, memoryMount) })
 	r.mu.Lock()
 	group := r.group.dir
 	r.mu.Unlock()
@@ -117,6 +108,18 @@ func (k *kills) count(r *processReserve) int64 {
 		n += max(countOf(filepath.Join(group, "memory.events"), killsName), 0)
 	}
 	return n
+}
+
+// killsFile is the file that counts for the groups named in /proc/self/cgroup: that of the lowest group that has one, or of the machine.
+func killsFile(groups, unified, memory string) (found string) {
+	above(groups, "memory", unified, memory, func(dir string) {
+		for _, name := range []string{"memory.events", "memory.oom_control"} {
+			if file := filepath.Join(dir, name); found == "" && countOf(file, killsName) >= 0 {
+				found = file
+			}
+		}
+	})
+	return cmp.Or(found, "/proc/vmstat")
 }
 
 // killsName is the name of the count in its files.

@@ -40,6 +40,42 @@ func TestProcessRoom(t *testing.T) {
 	}
 }
 
+// TestGroupMemory: the least limit on memory counts, in both versions of control groups, and the lowest group that counts killed processes is asked.
+func TestGroupMemory(t *testing.T) {
+	unified, memory := t.TempDir(), t.TempDir()
+	for file, text := range map[string]string{
+		filepath.Join(unified, "a/memory.max"):             "1000",
+		filepath.Join(unified, "a/memory.events"):          "low 0\nmax 7\noom 2\noom_kill 3\noom_group_kill 0",
+		filepath.Join(unified, "a/b/memory.max"):           "max",
+		filepath.Join(unified, "a/b/memory.events"):        "low 0\nmax 1\noom 1\noom_kill 1",
+		filepath.Join(memory, "c/memory.limit_in_bytes"):   "2000",
+		filepath.Join(memory, "c/memory.oom_control"):      "oom_kill_disable 0\nunder_oom 0\noom_kill 5",
+		filepath.Join(memory, "c/d/memory.limit_in_bytes"): "9223372036854771712",
+	} {
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
+	}
+	for groups, want := range map[string]struct {
+		least, kills int64
+	}{
+		"0::/a/b\n":              {1000, 1},
+		"0::/a\n":                {1000, 3},
+		"4:memory:/c/d\n0::/x\n": {2000, 5},
+		"4:cpu,memory:/c\n":      {2000, 5},
+		"8:pids:/c\n0::/none\n":  {5000, -1},
+		"9:name=systemd:/a/b\n":  {5000, -1},
+		"4:memory:/c\n0::/a/b\n": {1000, 5},
+	} {
+		if got := memoryIn(groups, unified, memory, 5000); got != want.least {
+			t.Errorf("%q: %d bytes, want %d", groups, got, want.least)
+		}
+		file := killsFile(groups, unified, memory)
+		if got := countOf(file, killsName); want.kills >= 0 && got != want.kills || want.kills < 0 && file != "/proc/vmstat" {
+			t.Errorf("%q: %d killed by %s, want %d", groups, got, file, want.kills)
+		}
+	}
+}
+
 // TestCommandRoom: commands never get all that a group leaves, and always get something.
 func TestCommandRoom(t *testing.T) {
 	if got := commandRoom(unlimited, 31); got != 0 {

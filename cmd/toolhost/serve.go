@@ -41,7 +41,9 @@ agenttool/decide, or an MCP client that shows elicitations.
   echo '{"jsonrpc":"2.0","id":1,"method":"agenttool/invoke","params":{"id":"c1","tool":"grep","input":{"pattern":"func main"}}}' | toolhost serve`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			memory.Limit()
+			if err := memory.Limit(); err != nil {
+				return failed(err)
+			}
 			results, err := parseResults(list)
 			if err != nil {
 				return err

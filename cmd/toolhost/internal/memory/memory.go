@@ -3,6 +3,7 @@
 package memory
 
 import (
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -28,6 +30,9 @@ const (
 
 	// memoryLimit is from where on memory is collected more often: results that many clients do not read are mostly garbage.
 	memoryLimit = 512 << 20
+
+	// firstArena is the address space that the heap has from the start, and leastRoom what a process needs beyond that.
+	firstArena, leastRoom = 64 << 20, 96 << 20
 )
 
 // Start has the process collect nothing until most commands have ended. One that goes on collects as usual from its first collection on.
@@ -37,12 +42,39 @@ func Start() {
 }
 
 // Limit sets the memory limit of the garbage collector. In a control group with a limit it is five eighths of that: the
-// rest is for helpers, kernel memory, and memory that the collector has freed but not yet returned.
-func Limit() {
+// rest is for helpers, kernel memory, and memory that the collector has freed but not yet returned. It is likewise of what a limit on the address
+// space (ulimit -v) leaves, which counts much that is no memory. The error says that this is too little: a process that runs out of it ends at once.
+func Limit() error {
 	debug.SetGCPercent(startPercent)
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(min(memoryLimit, groupMemory(os.DirFS("/"))/8*5))
+	room := addressRoom(os.DirFS("/"), addressLimit())
+	if room < leastRoom {
+		return fmt.Errorf("the address space of this process is limited (ulimit -v), and %d MiB of it are left, where %d are needed: raise the limit",
+			room>>20, leastRoom>>20)
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(min(memoryLimit, min(groupMemory(os.DirFS("/")), min(room, math.MaxInt64-firstArena)+firstArena)/8*5))
+	}
+	return nil
+}
+
+// addressLimit is the limit on the address space of this process, or else the largest number.
+func addressLimit() uint64 {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) != nil {
+		return math.MaxUint64
+	}
+	return limit.Cur
+}
+
+// addressRoom is how much a limit leaves of the address space, or else the largest number.
+func addressRoom(root fs.FS, limit uint64) int64 {
+	text, _ := fs.ReadFile(root, "proc/self/statm") // the first number is the size in pages
+	size, _, _ := strings.Cut(string(text), " ")
+	pages, err := strconv.ParseInt(size, 10, 64)
+	if err != nil || limit >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return max(int64(limit)-pages*int64(os.Getpagesize()), 0)
 }
 
 // Bound is how much memory this process may have where that is less than usual, and else 0.

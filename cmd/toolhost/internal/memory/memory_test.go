@@ -2,6 +2,7 @@ package memory
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -42,6 +43,26 @@ func TestGroupMemory(t *testing.T) {
 				t.Errorf("%d, want %d", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestAddressRoom: without a limit on the address space there is no end of it.
+func TestAddressRoom(t *testing.T) {
+	size := &fstest.MapFile{Data: []byte("1000 20 3 4 0 5 0\n")}
+	if got := addressRoom(fstest.MapFS{"proc/self/statm": size}, 100<<20); got != 100<<20-int64(1000*os.Getpagesize()) {
+		t.Errorf("of 100 MiB %d are left", got)
+	}
+	for name, root := range map[string]fstest.MapFS{"no limit": {"proc/self/statm": size}, "an unknown size": {}} {
+		limit := uint64(math.MaxUint64)
+		if name != "no limit" {
+			limit = 1
+		}
+		if got := addressRoom(root, limit); got != math.MaxInt64 {
+			t.Errorf("%s: %d", name, got)
+		}
+	}
+	if got := addressRoom(fstest.MapFS{"proc/self/statm": size}, 1); got != 0 {
+		t.Errorf("of a limit below the size %d are left", got)
 	}
 }
 
