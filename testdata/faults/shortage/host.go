@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -19,6 +20,9 @@ type host struct {
 	calls  int
 	stderr string // its file
 }
+
+// requested is the event of a prompt, which is answered with yes.
+var requested = regexp.MustCompile(`"event_type":"tool\.permission\.requested".*?"decision_id":"([^"]+)"`)
 
 // start runs the program in the scene, with a home and a workspace in dir.
 func (s *scene) start(r *run, dir string) (*host, error) {
@@ -43,17 +47,29 @@ func (s *scene) start(r *run, dir string) (*host, error) {
 	}
 	defer log.Close()
 	h.stderr = log.Name()
-	args := []string{"serve", "--workspace", workspace, "--mode", "sandboxed", "--allow", "Shell", "--drain", "1s"}
+	args := []string{"serve", "--workspace", workspace, "--mode", "sandboxed", "--allow", "Shell", "--allow", "Write", "--ask", "Shell(touch *)", "--drain", "1s"}
 	if s.own {
 		args = append(args, "--job-limit", "processes=200", "--job-limit", "memory=200MiB")
 	}
 	cmd := exec.Command("bash", append([]string{"-c", s.enter(), "bash", r.program}, args...)...)
 	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8"}, wiretest.Home(home)...)
 	cmd.Dir, cmd.Stderr = workspace, log
-	if h.Process, err = wiretest.Start(cmd, wiretest.Options{}); err != nil {
+	asked := make(chan string, 100)
+	h.Process, err = wiretest.Start(cmd, wiretest.Options{Heard: func(m wiretest.Message) {
+		if found := requested.FindSubmatch(m.Line); found != nil {
+			asked <- string(found[1])
+		}
+	}})
+	if err != nil {
 		return nil, err
 	}
-	if err = h.Request("agenttool/hello", map[string]any{"client": map[string]string{"name": "shortage", "version": "1"}}, nil, patience); err != nil {
+	go func() {
+		for id := range asked { // until this program ends
+			_ = h.Request("agenttool/decide", map[string]any{"decision_id": id, "behavior": "allow"}, nil, patience)
+		}
+	}()
+	hello := map[string]any{"client": map[string]string{"name": "shortage", "version": "1"}, "events": "results", "approvals": true}
+	if err = h.Request("agenttool/hello", hello, nil, patience); err != nil {
 		words := h.lastWords()
 		h.close()
 		return nil, fmt.Errorf("%w: %s", err, words)
@@ -159,6 +175,12 @@ func (s *scene) enter() string {
 	}
 	if s.limit > 0 {
 		line += fmt.Sprintf("ulimit -u %d && ", s.limit)
+	}
+	if s.files > 0 {
+		line += fmt.Sprintf("ulimit -n %d && ", s.files)
+	}
+	if s.addresses > 0 {
+		line += fmt.Sprintf("ulimit -v %d && ", s.addresses<<10)
 	}
 	if s.user != 0 {
 		line += fmt.Sprintf("exec setpriv --reuid=%d --regid=%[1]d --clear-groups ", s.user)

@@ -1,6 +1,9 @@
 // Shortage runs jobs that use up processes, memory and descriptors where a host may have few of them: go run ./testdata/faults/shortage
 // [-jobs 30] [-only NAME] [-short].
 //
+// With -sweep whole sessions run with few descriptors or little address space instead: a start, a read, a command, a write, and a command of which a
+// user is asked, for each limit of 12 to 200 descriptors and of 700 to 1,500 MiB. Each call must be answered, or the start say why it cannot be.
+//
 // Each scene is a host of its own, of root or of an ordinary user, below a limit of the user's processes (ulimit -u) or in a control group that
 // bounds processes or memory. Each of its jobs forks, starts threads, allocates or opens files until it is refused. After each job the host must
 // answer a read, and a command must run within half a minute. A host that ends, a call that is not answered in time, and a shortage that is not
@@ -26,6 +29,7 @@ func main() {
 	flag.BoolVar(&r.short, "short", false, "a scene of each kind of bound, and 3 jobs")
 	flag.StringVar(&r.program, "toolhost", "", "program; the default is built from this module")
 	flag.BoolVar(&r.loud, "v", false, "print each answer")
+	sweep := flag.Bool("sweep", false, "whole sessions with few descriptors or little address space")
 	only := flag.String("only", "", "scenes whose name contains this")
 	flag.Parse()
 	if r.short {
@@ -46,6 +50,10 @@ func main() {
 		check(build.Run())
 	}
 	r.dir = dir
+	if *sweep {
+		r.sweep()
+		return
+	}
 	fmt.Printf("%-28s %5s %6s %6s %7s %6s %6s %7s\n", "scene", "jobs", "deaths", "ended", "short", "wrong", "late", "slowest")
 	for i, s := range scenes(r.short) {
 		if strings.Contains(s.String(), *only) {

@@ -20,6 +20,8 @@ type scene struct {
 	limit     int  // ulimit -u; 0: none
 	processes int  // of the control group; 0: no group
 	memory    int  // MiB of the control group; 0: no group
+	files     int  // ulimit -n; 0: none
+	addresses int  // ulimit -v, in MiB; 0: none
 	own       bool // the bounds are toolhost's own, which --job-limit makes small
 	groups    []string
 }
@@ -50,6 +52,10 @@ func (s *scene) String() string {
 		who = "user"
 	}
 	switch {
+	case s.files > 0:
+		return fmt.Sprintf("%s, ulimit -n %d", who, s.files)
+	case s.addresses > 0:
+		return fmt.Sprintf("%s, ulimit -v %d MiB", who, s.addresses)
 	case s.own:
 		return who + ", 200 processes, 200 MiB"
 	case s.limit > 0:
