@@ -102,7 +102,8 @@ func (c Completion) MarshalJSON() ([]byte, error) {
 	return object("invocation", c.Invocation, "result", c.Result, "persistence", c.Persistence), nil
 }
 
-// call is one call on its way through the pipeline. Its own goroutine changes it, and others read its record, unless a group says otherwise.
+// call is one call on its way through the pipeline. Its own goroutine changes it, and others read its record, unless a group says
+// otherwise.
 type call struct {
 	// Settled at admission. With these and a fork of its record a call that is stuck is concluded.
 	host       *Host

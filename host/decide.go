@@ -95,7 +95,8 @@ func (c *call) permission(ctx context.Context) error {
 // permissionRequest is the request that the policy decides about.
 func (c *call) permissionRequest() permissions.Request {
 	return permissions.Request{
-		Tool: c.tool.Declaration.Name, ByPerson: c.req.Person, RunsCode: slices.Contains(c.tool.Permission.AccessKinds, "code_execution"), Facts: c.bound.Facts(),
+		Tool: c.tool.Declaration.Name, ByPerson: c.req.Person, Facts: c.bound.Facts(),
+		RunsCode: slices.Contains(c.tool.Permission.AccessKinds, "code_execution"),
 	}
 }
 
@@ -194,7 +195,8 @@ func namesOpenedBy(grants []string, shown agenttool.Protected) agenttool.Protect
 // errNamesChanged is why a call is decided anew: it would change protected names that its decision did not know.
 var errNamesChanged = errors.New("its paths are protected now")
 
-// decisionHolds fails if the call would now change protected names that its decision did not know: their owner may have made them so meanwhile.
+// decisionHolds fails if the call would now change protected names that its decision did not know: their owner may have made them
+// so meanwhile.
 func (c *call) decisionHolds() error {
 	names, now := c.approval.names, c.approval.policy.Protected(c.permissionRequest())
 	if names.Covers(now) || c.approval.policy.Mode == permissions.Bypass {
@@ -204,8 +206,8 @@ func (c *call) decisionHolds() error {
 	if i := slices.IndexFunc(now.Paths, func(path string) bool { return !slices.Contains(names.Paths, path) }); i >= 0 {
 		what = now.Paths[i]
 	}
-	return agenttool.Failure(agenttool.PolicyBlocked, "names_changed",
-		what+" became protected, or names in it did, after the call was decided: nothing was done; make the call again, and it is decided anew").Because(errNamesChanged)
+	return agenttool.Failure(agenttool.PolicyBlocked, "names_changed", what+" became protected, or names in it did, after the call was decided: "+
+		"nothing was done; make the call again, and it is decided anew").Because(errNamesChanged)
 }
 
 // outdated reports whether a call was kept from a file by rules that came after its decision: those give the reason.
@@ -334,7 +336,8 @@ func (c *call) ask(ctx context.Context, d agenttool.Decision, override bool) (pr
 		return prompt.Outcome{}, err
 	}
 	defer p.Over()
-	stop := announceWait(c, agenttool.StatusAwaitingApproval, agenttool.PhasePermission, agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a person"})
+	asks := agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a person"}
+	stop := announceWait(c, agenttool.StatusAwaitingApproval, agenttool.PhasePermission, asks)
 	answer, err := p.Answer(ctx)
 	stop()
 	h.live.started(c)
@@ -360,7 +363,9 @@ func (c *call) preview(ctx context.Context, d *agenttool.Decision) error {
 	if err != nil {
 		return c.invalid(agenttool.PhaseValidateValues, err)
 	}
-	d.ContentBlocks = []agenttool.Content{{Type: "diff", Diff: shown.Diff, Partial: shown.Partial, MediaType: "text/x-diff", Name: shown.Digest}}
+	d.ContentBlocks = []agenttool.Content{{
+		Type: "diff", Diff: shown.Diff, Partial: shown.Partial, MediaType: "text/x-diff", Name: shown.Digest,
+	}}
 	return nil
 }
 
@@ -455,7 +460,8 @@ func (c *call) answered(ctx context.Context, shown agenttool.Protected, answer p
 	case answer.Behavior == agenttool.Deny && answer.ByRule:
 		return d, false, denied(answer.Decision)
 	case answer.Behavior == agenttool.Deny:
-		return d, false, agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", "a person looked at the call and said no"+said(answer.Feedback))
+		message := "a person looked at the call and said no" + said(answer.Feedback)
+		return d, false, agenttool.Failure(agenttool.ApprovalRejected, "rejected_by_person", message)
 	}
 	a.policy = c.rulesInForce()
 	edited := answer.UpdatedInput != nil
@@ -544,8 +550,11 @@ func (c *call) override(ctx context.Context, failure error) error {
 	a := &c.approval
 	a.attempt, a.wanted = max(a.attempt, 1)+1, c.grantable()
 	d := c.completeDecision(agenttool.Decision{
-		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode), BlockedPath: agenttool.AsError(failure, agenttool.SandboxViolation).BlockedPath,
-		Reason: &agenttool.DecisionReason{Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from " + strings.Join(a.wanted, ", ")},
+		SchemaVersion: agenttool.SchemaVersion, Behavior: agenttool.Ask, Mode: string(a.policy.Mode),
+		BlockedPath: agenttool.AsError(failure, agenttool.SandboxViolation).BlockedPath,
+		Reason: &agenttool.DecisionReason{
+			Type: "sandbox_override", Detail: "it ran, and the sandbox kept it from " + strings.Join(a.wanted, ", "),
+		},
 	})
 	answer, err := c.ask(ctx, d, true)
 	switch {
@@ -565,8 +574,8 @@ func (c *call) override(ctx context.Context, failure error) error {
 	grants = slices.Concat(a.grants, a.wall.given(), grants) // grants of one call add up
 	if !c.readOnly() {
 		c.host.overrides.add(c.identity(), grants)
-		return withHint(failure, "partly done: the refused access ("+strings.Join(grants, ", ")+") is granted now. Look what it did, and make the same call again"+
-			said(answer.Feedback))
+		return withHint(failure, "partly done: the refused access ("+strings.Join(grants, ", ")+") is granted now. "+
+			"Look what it did, and make the same call again"+said(answer.Feedback))
 	}
 	a.grants, a.policy, a.consent.feedback = grants, c.rulesInForce(), answer.Feedback
 	return c.rebind(ctx, c.input)

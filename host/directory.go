@@ -100,8 +100,8 @@ func (p *places) stays(c *call) {
 	})
 }
 
-// moverBefore returns a call admitted before c that may yet move the session from where c starts, if there is one: the calls of a batch start
-// where the session was before it.
+// moverBefore returns a call admitted before c that may yet move the session from where c starts, if there is one: the calls of a
+// batch start where the session was before it.
 func (p *places) moverBefore(c *call) (m mover, found bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

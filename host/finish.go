@@ -244,8 +244,8 @@ func (e *ending) threshold() int {
 	return persist.InlineChars
 }
 
-// keepData stores the data of a result as payloads, and leaves a reference in the place of each (AT-292). Data that cannot be stored is dropped,
-// and the result says so.
+// keepData stores the data of a result as payloads, and leaves a reference in the place of each (AT-292). Data that cannot be
+// stored is dropped, and the result says so.
 func (e *ending) keepData() {
 	e.result.Content = slices.Clone(e.result.Content)
 	for i, b := range e.result.Content {

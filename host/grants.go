@@ -121,8 +121,9 @@ func (o *overrides) take(identity func() [sha256.Size]byte) []string {
 // maxOpens is how much a prompt offers to keep open: users read no more.
 const maxOpens = 3
 
-// openings returns the paths that may stay open once the call is allowed: the missing directories that it makes outside of the workspace, the
-// user's repositories that it pushes to or fetches from, and the packages that it installs. mayOpen reports whether that still holds for one of them.
+// openings returns the paths that may stay open once the call is allowed: the missing directories that it makes outside of the
+// workspace, the user's repositories that it pushes to or fetches from, and the packages that it installs. mayOpen reports whether
+// that still holds for one of them.
 func openings(c *call) (all []string, mayOpen func(of string) bool) {
 	rules := &c.host.rules
 	mayOpen = func(of string) bool {

@@ -239,7 +239,8 @@ func (h *Host) Revoke(text string) int { return h.rules.revoke(text) }
 // Policy returns the policy in force.
 func (h *Host) Policy() permissions.Policy { return h.rules.Policy() }
 
-// Made returns the directories outside of the workspace that calls of this session made, and that stayed open to it, if they still are the same.
+// Made returns the directories outside of the workspace that calls of this session made, and that stayed open to it, if they still
+// are the same.
 func (h *Host) Made() []string { return h.rules.stillMade() }
 
 // Tripped records what the person should know of names that other programs run or obey, and tells those who look on.
@@ -261,10 +262,10 @@ func (h *Host) Hooks() *hook.Set { return h.hooks.Load() }
 // Subscribe adds a listener; changing it later is done by Resubscribe.
 func (h *Host) Subscribe(s *Subscription) { h.journal.subscribe(s) }
 
-// Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears
-// what it asked for from there on, everything if it asked for nothing, after deliver has returned, with no gap and none twice. deliver must not block.
-// A seq that no event has, of another session perhaps, is refused with class invalid_arguments: unknown_event for one that is still to
-// come, events_gone for one that was forgotten.
+// Replay hands deliver the events after seq, at most limit, and whether there are more. When there are none, s hears what it asked
+// for from there on, everything if it asked for nothing, after deliver has returned, with no gap and none twice. deliver must not
+// block. A seq that no event has, of another session perhaps, is refused with class invalid_arguments: unknown_event for one that
+// is still to come, events_gone for one that was forgotten.
 func (h *Host) Replay(seq int64, limit int, s *Subscription, deliver func(entries []persist.Entry, more bool)) error {
 	return h.journal.replay(seq, limit, s, deliver)
 }

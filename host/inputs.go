@@ -145,7 +145,8 @@ func (r *record) storeLarge() {
 	r.storeInputs()
 }
 
-// storeInputs moves inputs that are too large for a record into payloads. An input that cannot be stored stays in the record. The caller holds mu.
+// storeInputs moves inputs that are too large for a record into payloads. An input that cannot be stored stays in the record. The
+// caller holds mu.
 func (r *record) storeInputs() {
 	inv := &r.inv
 	r.sealInput()

@@ -237,8 +237,8 @@ func (j *journal) created(s agenttool.Surface) []agenttool.Event {
 	return []agenttool.Event{j.event(agenttool.Event{EventType: agenttool.EventSurfaceCreated}, "surface", s)}
 }
 
-// first reports whether a record that calls refer to is new, and remembers it: the journal holds each of them once, before or with the first
-// call that names it.
+// first reports whether a record that calls refer to is new, and remembers it: the journal holds each of them once, before or with
+// the first call that names it.
 func (j *journal) first(name string) bool {
 	j.once.Lock()
 	defer j.once.Unlock()

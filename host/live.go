@@ -108,8 +108,8 @@ func (l *live) holds(n int) error {
 	return nil
 }
 
-// keep reports whether memory has room for a result until those before it in its batch, or all of them, have been handed over, and counts it
-// if so. A change that was made is always reported.
+// keep reports whether memory has room for a result until those before it in its batch, or all of them, have been handed over, and
+// counts it if so. A change that was made is always reported.
 func (l *live) keep(c *call, out agenttool.Output) error {
 	if c.batch == nil || l.memory <= 0 || !c.readOnly() {
 		return nil

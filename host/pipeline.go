@@ -351,7 +351,8 @@ func (c *call) schedule(ctx context.Context) error {
 	if !atOnce {
 		_ = c.rec.flush() // subscribers see that it waits
 	}
-	defer announceWait(c, agenttool.StatusQueued, agenttool.PhaseSchedule, agenttool.Progress{Status: "queued", Message: "waits for other calls"})()
+	waits := agenttool.Progress{Status: "queued", Message: "waits for other calls"}
+	defer announceWait(c, agenttool.StatusQueued, agenttool.PhaseSchedule, waits)()
 	if err := ticket.Wait(ctx); err != nil {
 		return err
 	}
@@ -438,7 +439,8 @@ func (c *call) execute(ctx context.Context) error {
 	return err
 }
 
-// takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may run for long.
+// takeRoom waits until memory has room for the content that the call will hold. A call that runs a command holds little, and may
+// run for long.
 func (c *call) takeRoom(ctx context.Context) error {
 	if c.host.room == nil || c.turn.room != nil || c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
 		return nil

@@ -135,8 +135,8 @@ func announceWait(c *call, in agenttool.InvocationStatus, phase agenttool.Phase,
 	return time.AfterFunc(noticeable, func() { says(c, rec, in, phase, p) }).Stop
 }
 
-// says records progress of the host itself, and sends it to the caller, if the call is in that state. In a batch with ordered progress it does
-// nothing: the wait would be over before the progress has its turn.
+// says records progress of the host itself, and sends it to the caller, if the call is in that state. In a batch with ordered
+// progress it does nothing: the wait would be over before the progress has its turn.
 func says(c *call, rec *record, in agenttool.InvocationStatus, phase agenttool.Phase, p agenttool.Progress) {
 	if c.batch.ordered() {
 		return

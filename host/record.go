@@ -68,8 +68,8 @@ func newRecord(j *journal, inv agenttool.Invocation) *record {
 	return &record{journal: j, id: inv.InvocationID, tool: inv.ToolID, subject: inv.NativeCallID, inv: inv, stage: agenttool.NotStarted}
 }
 
-// fork closes the record and returns a copy, so that another goroutine can conclude a call that is stuck. The copy has the events that are not
-// in the journal.
+// fork closes the record and returns a copy, so that another goroutine can conclude a call that is stuck. The copy has the events
+// that are not in the journal.
 func (r *record) fork() *record {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,8 +90,8 @@ func (r *record) fork() *record {
 	return fork
 }
 
-// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request to cancel it.
-// Only the first begin has an effect.
+// begin puts the first events of the call, after the records that it refers to, before those that came meanwhile, such as a request
+// to cancel it. Only the first begin has an effect.
 func (r *record) begin(c *call) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +160,7 @@ func (r *record) fail(usual agenttool.InvocationStatus, e *agenttool.Error) {
 	switch {
 	case !listed, usual == agenttool.StatusBlocked && state == agenttool.StatusDenied:
 		state = usual
-	case usual == agenttool.StatusFailed && state == agenttool.StatusValidationFailed, usual == agenttool.StatusFailed && state == agenttool.StatusDenied:
+	case usual == agenttool.StatusFailed && (state == agenttool.StatusValidationFailed || state == agenttool.StatusDenied):
 		state = usual // a Run that finds its input wrong has run
 	}
 	r.to(state, e.Code)

@@ -194,7 +194,8 @@ func (c *call) abandon() {
 	rec.begin(c)
 	rec.fail(agenttool.StatusFailed, agenttool.AsError(cause, agenttool.Canceled))
 	c.conclude(&ending{
-		c: c, rec: rec, stuck: true, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room}, at: func() situation { return situation{mode: c.host.Mode()} },
+		c: c, rec: rec, stuck: true, hooks: c.hooks.fork(rec), turn: turn{gate: held.gate, room: held.room},
+		at: func() situation { return situation{mode: c.host.Mode()} },
 	}, cause)
 }
 

@@ -29,8 +29,8 @@ type heldAccess struct {
 	ctx context.Context
 }
 
-// The bounds of the questions of one call: a command can try hosts without end, and rm -r of a repository meets a protected name in each hook.
-// After three paths that a user refused, the call gets no more questions about paths.
+// The bounds of the questions of one call: a command can try hosts without end, and rm -r of a repository meets a protected name in
+// each hook. After three paths that a user refused, the call gets no more questions about paths.
 const (
 	maxWallAnswers  = 64
 	maxWallPaths    = 16
@@ -121,7 +121,8 @@ func (w *wall) refused(grant string) bool {
 	return known && !allowed
 }
 
-// given are the grants that users gave while the call ran, but for those of sockets: the yes was to the very socket, and a grant is by name.
+// given are the grants that users gave while the call ran, but for those of sockets: the yes was to the very socket, and a grant is
+// by name.
 func (w *wall) given() (grants []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -183,8 +184,8 @@ func (r reporter) MayAsk(w agenttool.Wish) bool {
 	return r.c.ruleGives(w.Grant) || r.c.mayAskFor(w.Grant) && !r.c.approval.wall.knows(w.Grant)
 }
 
-// ruleGives reports whether a rule gives a path or a host to every command that runs: one that came with an earlier answer of the same call, for
-// instance.
+// ruleGives reports whether a rule gives a path or a host to every command that runs: one that came with an earlier answer of the
+// same call, for instance.
 func (c *call) ruleGives(grant string) bool {
 	policy := c.rulesInForce()
 	return c.runs() && (policy.Writes(grant) || policy.Reaches(grant)) && !c.host.grants.opensOwn(grant)

@@ -210,8 +210,9 @@ var passed = map[string]bool{"HOME": true, "USER": true, "LANG": true, "TZ": tru
 // defaultPath is the PATH of a hook whose host has none that can be used.
 const defaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-// environ returns the environment of a hook, sorted. It is built, not inherited: no secrets, no variables that make a shell
-// or a loader run code, and locales that make bash read a command as it was analysed. Host is "NAME=value" each; of two values of one name the first counts.
+// environ returns the environment of a hook, sorted. It is built, not inherited: no secrets, no variables that make a shell or a
+// loader run code, and locales that make bash read a command as it was analysed. Host is "NAME=value" each; of two values of one
+// name the first counts.
 func environ(host []string, workspace string, set map[string]string, own ...string) []string {
 	env := map[string]string{"PATH": defaultPath, "TERM": "dumb"}
 	seen := map[string]bool{}

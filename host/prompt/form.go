@@ -118,8 +118,8 @@ func (t *formText) quote(s string, n int) {
 	t.line(quoteMark + strings.TrimLeft(strings.TrimPrefix(tail, quoteMark), "│ "))
 }
 
-// Members of inputs. An input starts with the most important ones, in this order; a diff shows some better than they do; the others only say
-// how long is waited, or stand elsewhere in the text.
+// Members of inputs. An input starts with the most important ones, in this order; a diff shows some better than they do; the others
+// only say how long is waited, or stand elsewhere in the text.
 var (
 	mostImportant = []string{"command", "path"}
 	shownByDiff   = []string{"content", "edits", "patch", "old_string", "new_string"}
