@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/filesystem"
 )
 
 const (
@@ -159,7 +161,7 @@ func replaceFile(file string, content []byte, old fs.FileInfo, do steps) error {
 	if do.sync == nil {
 		do.sync = (*os.File).Sync
 	}
-	if err := do.sync(d); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, errors.ErrUnsupported) { // some file systems cannot
+	if err := do.sync(d); err != nil && !filesystem.CannotSync(err) {
 		return &SyncError{file, err}
 	}
 	return nil
@@ -197,7 +199,7 @@ func writeNew(file string, content []byte, old fs.FileInfo, mode fs.FileMode) (f
 	if _, err := f.Write(content); err != nil {
 		return nil, err
 	}
-	if err := f.Sync(); err != nil {
+	if err := filesystem.Sync(f); err != nil {
 		return nil, err
 	}
 	if nameless {

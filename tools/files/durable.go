@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/filesystem"
 )
 
 // durability returns the setting for the next change.
@@ -39,7 +39,7 @@ func (t *target) syncName(s *session, made int) error {
 	if t.durability != agenttool.FullySynced {
 		return nil
 	}
-	err := ignoreUnsupported(s.sync(t.dir.File()))
+	err := s.syncDir(t.dir.File())
 	for up := t.path; made > 0 && err == nil; made-- {
 		up.Resolved = filepath.Dir(up.Resolved)
 		err = s.syncParent(up)
@@ -53,12 +53,13 @@ func (s *session) syncParent(p agenttool.Path) error {
 		return err
 	}
 	defer dir.Close()
-	return ignoreUnsupported(s.sync(dir.File()))
+	return s.syncDir(dir.File())
 }
 
-// ignoreUnsupported drops the error of file systems that cannot sync a directory.
-func ignoreUnsupported(err error) error {
-	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+// syncDir waits until the names in a directory are on disk, if its file system can do that.
+func (s *session) syncDir(dir *os.File) error {
+	err := s.sync(dir)
+	if filesystem.CannotSync(err) {
 		return nil
 	}
 	return err

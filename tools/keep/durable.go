@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/filesystem"
 )
 
 // A copy must not be less safe than what it is a copy of: the power may fail at any moment after a change, and the disk may have the change
@@ -23,57 +25,16 @@ import (
 //     leisure: without it the name tells as much (see [lostLines]). The content is on the disk if it was before: it is the same file.
 //   - Other lines and copies are written out, and synced if that is not enough.
 
-// order says in which order the changes of a file system come to its disk.
-type order uint8
-
-const (
-	anyOrder  order = iota // what is not synced may be missing, whatever else is there
-	inOrder                // ext4 with a journal, XFS: a change of names, sizes and blocks is never there without those before it
-	byMoves                // btrfs: the same, but the removal of a name can be there before, unless the file was moved
-	neverKept              // tmpfs: nothing outlives the machine
-)
-
-// orderOf is the order of the file system of an open file or place.
-func orderOf(fd int, dev uint64) order {
-	var fs unix.Statfs_t
-	if unix.Fstatfs(fd, &fs) != nil {
-		return anyOrder
-	}
-	switch int64(fs.Type) {
-	case unix.XFS_SUPER_MAGIC:
-		return inOrder
-	case unix.BTRFS_SUPER_MAGIC:
-		return byMoves
-	case unix.TMPFS_MAGIC, unix.RAMFS_MAGIC:
-		return neverKept
-	case unix.EXT4_SUPER_MAGIC:
-		if hasJournal(dev) {
-			return inOrder
-		}
-	}
-	return anyOrder
-}
-
-// hasJournal reports whether an ext4 has a journal. The kernel lists journals by the names of their disks.
-func hasJournal(dev uint64) bool {
-	disk, err := os.Readlink(fmt.Sprintf("/sys/dev/block/%d:%d", unix.Major(dev), unix.Minor(dev)))
-	if err != nil {
-		return false
-	}
-	journals, err := filepath.Glob("/proc/fs/jbd2/" + filepath.Base(disk) + "-*")
-	return err == nil && len(journals) > 0
-}
-
 // orderOf is the order of the file system of a file that is lost.
-func (s *Store) orderOf(place int, dev uint64) order {
+func (s *Store) orderOf(place int, dev uint64) filesystem.Order {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	known, ok := s.orders[dev]
 	if !ok {
 		if s.orders == nil {
-			s.orders = map[uint64]order{}
+			s.orders = map[uint64]filesystem.Order{}
 		}
-		known = orderOf(place, dev)
+		known = filesystem.OrderOf(place, dev)
 		s.orders[dev] = known
 	}
 	return known
@@ -99,19 +60,19 @@ func (l loses) did() deed {
 // saves makes sure that all that the journal and a content have is not lost with the power, once a change is made that takes something from a
 // file of the device. The content may be nil. The names in dirs, directories of the store, are as safe then where they have to be synced at all.
 func (c *Call) saves(l loses, place int, dev uint64, content *os.File, dirs ...string) error {
-	if c.store.orderOf(place, dev) == neverKept {
+	if c.store.orderOf(place, dev) == filesystem.NeverKept {
 		return nil
 	}
-	if dev == c.dev && c.order == inOrder && l != someContent {
+	if dev == c.dev && c.order == filesystem.InOrder && l != someContent {
 		return errors.Join(writeOut(content), writeOut(c.journal))
 	}
 	if c.isLater() {
 		return nil
 	}
-	if c.order == inOrder { // the journal's sync takes all before it along
+	if c.order == filesystem.InOrder { // the journal's sync takes all before it along
 		return cmp.Or(writeOut(content), syncFile(c.journal))
 	}
-	if c.order == anyOrder {
+	if c.order == filesystem.AnyOrder {
 		dirs = append(dirs, c.dir, c.store.Dir)
 	}
 	return syncAll([]*os.File{content, c.journal}, dirs...)
@@ -175,7 +136,7 @@ func syncFile(f *os.File) error {
 	if f == nil {
 		return nil
 	}
-	return ignoreUnsupported(f.Sync())
+	return filesystem.Sync(f)
 }
 
 // syncDirs waits until the names in directories are on the disk.
@@ -202,15 +163,7 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer f.Close()
-	return ignoreUnsupported(f.Sync())
-}
-
-// ignoreUnsupported drops the error of file systems that cannot sync a file or directory.
-func ignoreUnsupported(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil
-	}
-	return err
+	return filesystem.Sync(f)
 }
 
 // takeName gives a file that is about to lose a name another one in the store, with the same last part, if both are on one mount. It returns
@@ -243,7 +196,7 @@ func (c *Call) takeName(l loses, path string, st *unix.Stat_t) (content string, 
 	content = filepath.Join(home, base)
 	into := filepath.Join(c.dir, content)
 	took := c.link
-	if c.order == byMoves && l == itsName {
+	if c.order == filesystem.ByMoves && l == itsName {
 		took = c.moveAndLink
 	}
 	if !took(dir, base, into, st) {
@@ -253,7 +206,7 @@ func (c *Call) takeName(l loses, path string, st *unix.Stat_t) (content string, 
 		return "", nil
 	}
 	var unsynced []string
-	if c.order == anyOrder || c.order == byMoves && l != itsName {
+	if c.order == filesystem.AnyOrder || c.order == filesystem.ByMoves && l != itsName {
 		unsynced = []string{filepath.Join(c.dir, home)}
 	}
 	if isNew {

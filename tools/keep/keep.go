@@ -33,6 +33,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool/filesystem"
+
 	"toolhost/agenttool/json"
 	"toolhost/permissions/protect"
 )
@@ -45,10 +47,10 @@ type Store struct {
 
 	changing sync.Mutex // one change at a time between its announcement and its end: what is kept is what is lost
 	mu       sync.Mutex
-	indexes  map[string]*index // of repositories, by git directory
-	trimmed  time.Time         // when it was last looked through
-	free     int64             // bytes that fit in before calls have to make room
-	orders   map[uint64]order  // of file systems, by device
+	indexes  map[string]*index           // of repositories, by git directory
+	trimmed  time.Time                   // when it was last looked through
+	free     int64                       // bytes that fit in before calls have to make room
+	orders   map[uint64]filesystem.Order // of file systems, by device
 }
 
 // The bounds of a call, and of the store. Contents that share their blocks with nothing count as bytes.
@@ -108,7 +110,7 @@ type Call struct {
 	dir              string // of this call in the store; "" before the first loss
 	journal          *os.File
 	dev              uint64            // of dir
-	order            order             // of its file system
+	order            filesystem.Order  // of its file system
 	flushes          int               // of the disk, for losses
 	unsynced         bool              // the store has what is not on the disk yet, see syncGroup
 	homes            map[string]string // directories of dir that stand for others, by the paths of those, which end with a slash

@@ -17,6 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"toolhost/agenttool/filesystem"
+
 	"toolhost/agenttool/count"
 	"toolhost/agenttool/json"
 	"toolhost/permissions/protect"
@@ -231,7 +233,7 @@ func (u *undo) touches(dir int) {
 		return
 	}
 	switch order := u.record.store.orderOf(dir, uint64(st.Dev)); {
-	case order == neverKept, order == inOrder && st.Dev == own.Dev:
+	case order == filesystem.NeverKept, order == filesystem.InOrder && st.Dev == own.Dev:
 		return
 	}
 	f, err := os.Open(atProc(dir))
