@@ -17,7 +17,7 @@ import (
 // errNothingToEnd means that a session ended in order, or has no record.
 var errNothingToEnd = errors.New("the session needs no end")
 
-// EndAfterwards ends the session for o, whose process died: it appends the events that ends makes from the records, and a closing record
+// EndAfterwards ends the session for o, whose process died: it appends the events that ends makes from the records of all its logs, and a closing record
 // that says that it was written afterwards. It returns false if the session ended in order, has no record, or is not there. The time of
 // the last write stays, since it says when the session was used.
 //
@@ -33,7 +33,9 @@ func EndAfterwards(o Options, ends func(log iter.Seq2[Entry, error]) ([][]byte, 
 		return false, err
 	}
 	defer log.Close()
-	events, err := ends(Scan(io.NewSectionReader(log, 0, used.Size())))
+	before := openBefore(o.Dir, o.ID)
+	defer before.Close()
+	events, err := ends(Scan(io.MultiReader(before, io.NewSectionReader(log, 0, used.Size()))))
 	if err != nil {
 		return false, err
 	}

@@ -8,14 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
-	"toolhost/agenttool/json"
 )
 
 // Break is the data "continues" of the opened record of a log that continues another one, which was not left as the session wrote it. The
@@ -30,12 +27,6 @@ type Break struct {
 	Head    string              `json:"previous_head"`  // hash of it, hexadecimal
 	Seen    string              `json:"seen"`           // what became of the file, as a part of a sentence: "was renamed or removed"
 }
-
-// partInfix stands in the name of a session that continues another one: ses_1, ses_1-part2, ses_1-part3.
-const partInfix = "-part"
-
-// maxParts bounds the logs of one session.
-const maxParts = 1000
 
 // standing is where the open log of a session stands, and its status after the last change by this process.
 type standing struct {
@@ -230,58 +221,6 @@ func openPart(dir string, id agenttool.SessionID) (session *os.Root, log diskLog
 	return nil, log, "", fmt.Errorf("this session has %d parts", maxParts)
 }
 
-// partOf returns the id of a session's first part, and the number of this one.
-func partOf(id agenttool.SessionID) (first string, number int) {
-	first, after, is := strings.Cut(string(id), partInfix)
-	if n, err := strconv.Atoi(after); is && err == nil {
-		return first, n
-	}
-	return string(id), 1
-}
-
-// partNamed is the opposite of partOf.
-func partNamed(first string, number int) agenttool.SessionID {
-	if number == 1 {
-		return agenttool.SessionID(first)
-	}
-	return agenttool.SessionID(first + partInfix + strconv.Itoa(number))
-}
-
-// continued finds the part in dir that continues the log of session id, and its first record.
-func continued(dir string, id agenttool.SessionID) (part agenttool.SessionID, b Break, ok bool) {
-	first, number := partOf(id)
-	for n := number + 1; n <= maxParts; n++ {
-		part = partNamed(first, n)
-		f, err := openRegular(os.OpenFile, filepath.Join(dir, string(part), LogName), os.O_RDONLY)
-		if errors.Is(err, fs.ErrNotExist) {
-			if _, err := os.Lstat(filepath.Join(dir, string(part))); err != nil {
-				return "", b, false
-			}
-			continue // the log of this part is gone, and others may follow
-		}
-		if err != nil {
-			continue
-		}
-		e, _ := firstEvent(f)
-		f.Close()
-		if b, ok := breakOf(e); ok && b.Session == id {
-			return part, b, true
-		}
-	}
-	return "", b, false
-}
-
-// breakOf returns what an opened record says of the log that it continues.
-func breakOf(e agenttool.Event) (b Break, ok bool) {
-	var data struct {
-		Continues *Break `json:"continues"`
-	}
-	if e.EventType != agenttool.EventSessionOpened || json.Unmarshal(e.Data, &data) != nil || data.Continues == nil {
-		return b, false
-	}
-	return *data.Continues, true
-}
-
 // session completes the report of the log at path by what the other parts of its session say.
 func (r *Report) session(path string) {
 	sessions, id := filepath.Dir(filepath.Dir(path)), agenttool.SessionID(filepath.Base(filepath.Dir(path)))
@@ -312,6 +251,8 @@ func (r *Report) compare(path string, b Break) {
 	}
 	head, err := HashOf(path, b.Count)
 	switch {
+	case (err != nil || head != b.Head) && r.was(b):
+		r.halfRedacted = true
 	case r.Last < b.Count:
 		p := Problem{Kind: Missing, Seq: r.Last + 1, Detail: fmt.Sprintf("line %d is not there, and the session had written it", b.Count)}
 		if p.Seq < b.Count {
@@ -335,10 +276,13 @@ func (r *Report) compare(path string, b Break) {
 // findBefore finds the lines of the part before in the directory that it had.
 func (r *Report) findBefore(dir string) {
 	b := r.Continues
-	names, _ := filepath.Glob(filepath.Join(dir, LogName+"*"))
-	for _, path := range names {
-		if head, err := HashOf(path, b.Count); err == nil && head == b.Head {
-			r.Before = path
+	if r.Before = b.fileIn(dir); r.Before != "" {
+		return
+	}
+	if f, err := openRegular(os.OpenFile, filepath.Join(dir, LogName), os.O_RDONLY); err == nil {
+		defer f.Close()
+		if before, err := Verify(f); err == nil && before.was(*b) {
+			r.Before, r.halfRedacted = f.Name(), true
 			return
 		}
 	}
@@ -356,17 +300,11 @@ func (r Report) about() (lines []string) {
 	if r.Broken != nil {
 		lines = append(lines, fmt.Sprintf("the session went on in %s after record %d: this log %s", r.ContinuedIn, r.Broken.Count, r.Broken.Seen))
 	}
+	if r.halfRedacted {
+		lines = append(lines, "secrets were taken out of one of these two logs, and that was interrupted: run toolhost log redact again, which goes on")
+	}
 	if r.Copy {
 		lines = append(lines, "this is another file than the session wrote: a copy, or one that was put in its place")
 	}
 	return lines
-}
-
-// partsBefore returns the directories of a session's parts before the one in dir, the latest first.
-func partsBefore(dir string) (dirs []string) {
-	first, number := partOf(agenttool.SessionID(filepath.Base(dir)))
-	for n := min(number, maxParts) - 1; n > 0; n-- {
-		dirs = append(dirs, filepath.Join(filepath.Dir(dir), string(partNamed(first, n))))
-	}
-	return dirs
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/filesystem"
 )
 
 // disk stores a session in its directory.
@@ -413,7 +414,7 @@ func syncTogether(roots []*os.Root, files []string) error {
 		startWriting(f)
 	}
 	for _, f := range open {
-		if err := f.Sync(); err != nil {
+		if err := filesystem.Sync(f); err != nil {
 			return err
 		}
 	}
@@ -427,16 +428,7 @@ func syncNames(session *os.Root, sessions string) error {
 		return err
 	}
 	defer all.Close()
-	return errors.Join(syncRoots(session, "."), syncDir(all))
-}
-
-// syncDir syncs a directory, if its file system can.
-func syncDir(dir *os.File) error {
-	err := dir.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EINVAL) {
-		return nil
-	}
-	return err
+	return errors.Join(syncRoots(session, "."), filesystem.Sync(all))
 }
 
 // startWriting has the kernel begin to write f to the disk. It waits for nothing.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -41,9 +42,20 @@ type index struct {
 	at    map[agenttool.InvocationID]int // in calls; nil until a line was added
 }
 
-// Calls returns the places of the calls in the log at path, in the order of their first records. It reads them from an
+// CallsOf returns the places of the calls in a part of a session, in the order of their first records. It reads them from an
 // index beside the log, as far as that goes. The error is one of reading the log.
-func Calls(path string) ([]CallPlace, error) {
+func CallsOf(p LogPart) ([]CallPlace, error) {
+	calls, err := callsIn(p.Log)
+	if err != nil || p.Length < 0 {
+		return calls, err
+	}
+	for i := range calls { // what others added is none of the session's
+		calls[i].At = slices.DeleteFunc(calls[i].At, func(at int64) bool { return at >= p.Length })
+	}
+	return slices.DeleteFunc(calls, func(c CallPlace) bool { return len(c.At) == 0 }), nil
+}
+
+func callsIn(path string) ([]CallPlace, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -186,8 +198,13 @@ func appendPlace(b []byte, c CallPlace) []byte {
 	return append(strconv.AppendQuote(b, c.Subject), '\n')
 }
 
-// ReadCall reads the records of a call. It leaves out those that are no records of it: the index may be wrong.
-func ReadCall(log io.ReaderAt, place CallPlace) (entries []Entry, err error) {
+// ReadCall reads the records of a call in the log at path. It leaves out those that are no records of it: the index may be wrong.
+func ReadCall(path string, place CallPlace) (entries []Entry, err error) {
+	log, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
 	for _, off := range place.At {
 		b, err := newLines(io.NewSectionReader(log, off, maxLine+1)).next()
 		if errors.Is(err, io.EOF) || errors.Is(err, errNotRecord) {

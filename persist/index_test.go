@@ -48,7 +48,7 @@ func TestCalls(t *testing.T) {
 	}
 	check := func(when string, written bool) {
 		t.Helper()
-		calls, err := Calls(path)
+		calls, err := callsIn(path)
 		if err != nil || len(calls) == 0 || !reflect.DeepEqual(calls, placesByReading(t, path)) {
 			t.Fatalf("%s: %d calls, %v", when, len(calls), err)
 		}
@@ -107,13 +107,13 @@ func checkRanges(t *testing.T, path string) {
 			all[e.InvocationID] = append(all[e.InvocationID], entry.Seq)
 		}
 	}
-	calls, err := Calls(path)
+	calls, err := callsIn(path)
 	if err != nil || len(calls) != len(all) {
 		t.Fatal(len(calls), len(all), err)
 	}
 	for _, c := range calls {
 		var found []int64
-		entries, err := ReadCall(f, c)
+		entries, err := ReadCall(path, c)
 		for _, e := range entries {
 			found = append(found, e.Seq)
 		}
@@ -140,7 +140,7 @@ func TestCallsOfOtherFiles(t *testing.T) {
 		if name == "mixed" || name == "long" {
 			want = 1
 		}
-		calls, err := Calls(path)
+		calls, err := callsIn(path)
 		if err != nil || len(calls) != want {
 			t.Errorf("%s: %v, %v", name, calls, err)
 		}

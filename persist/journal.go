@@ -7,6 +7,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/filesystem"
 )
 
 // logFile is the part of a file that a journal needs.
@@ -158,6 +160,9 @@ func (l diskLog) stat() (st unix.Stat_t, err error) {
 	err = unix.Fstat(int(l.Fd()), &st)
 	return st, err
 }
+
+// Sync is [os.File.Sync] where the file system can.
+func (l diskLog) Sync() error { return filesystem.Sync(l.File) }
 
 func (l diskLog) size() (int64, error) {
 	st, err := l.stat()

@@ -23,6 +23,8 @@ const (
 	Died    State = "died"    // it was killed, and a later process ended its calls
 	Damaged State = "damaged" // its log does not end in a record, or cannot be read
 	Newer   State = "newer"   // a newer version of toolhost wrote it
+
+	Continued State = "continued" // in another log, since this one was not left as it was written
 )
 
 // SessionInfo describes one session on disk.
@@ -34,6 +36,8 @@ type SessionInfo struct {
 	Records int64               `json:"records"`        // sequence number of the last one
 	Bytes   int64               `json:"bytes"`          // of all its files
 	Meta    json.RawMessage     `json:"meta,omitempty"` // data of the first record
+
+	ContinuedIn agenttool.SessionID `json:"continued_in,omitempty"` // the log in which the session went on
 }
 
 // List describes at most most of the last used sessions in dir (0: all), in the order of [Recent], and returns their
@@ -53,6 +57,9 @@ func List(dir string, most int, now time.Time) (list []SessionInfo, total int, e
 			break
 		}
 		if info, ok := describe(all, u.ID); ok {
+			if part, _, ok := continued(dir, u.ID); ok {
+				info.State, info.ContinuedIn = Continued, part
+			}
 			list = append(list, info)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/filesystem"
 	"toolhost/agenttool/json"
 )
 
@@ -142,14 +143,26 @@ func (p *pruning) measure() ([]endedSession, error) {
 	if err != nil {
 		return nil, err
 	}
+	changed, live := map[string]time.Time{}, map[string]bool{} // of the parts of a session: they go together
+	for _, u := range list {
+		first, _ := partOf(u.ID)
+		if u.Changed.After(changed[first]) {
+			changed[first] = u.Changed
+		}
+		if slices.Contains(p.o.Keep, u.ID) || p.isLive(u.ID) {
+			live[first] = true
+		}
+	}
 	var ended []endedSession
 	for _, u := range list {
+		first, _ := partOf(u.ID)
+		u.Changed = changed[first]
 		s := endedSession{RecentSession: u}
 		if d, err := (folder{f}).open(string(u.ID)); err == nil {
 			s.measure(d)
 			d.close()
 		}
-		if slices.Contains(p.o.Keep, u.ID) || p.isLive(u.ID) {
+		if live[first] {
 			p.done.Live++
 			p.done.LiveBytes += s.bytes
 			continue
@@ -400,7 +413,7 @@ func (p *pruning) removePayload(r Removal) error {
 		return err
 	}
 	_, err = note.Write(append(line, '\n'))
-	if err = errors.Join(err, note.Sync(), note.Close()); err != nil { // a power cut may not leave the removal without its note
+	if err = errors.Join(err, filesystem.Sync(note), note.Close()); err != nil { // a power cut may not leave the removal without its note
 		return err
 	}
 	for _, end := range []string{sealedEnd, ""} {

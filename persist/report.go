@@ -62,7 +62,15 @@ type Report struct {
 	Broken      *Break              `json:"broken,omitempty"`       // what that log says of this one
 	Copy        bool                `json:"copy,omitempty"`         // this is another file than the session wrote
 
+	halfRedacted bool // secrets were taken out of one of two logs that belong together, and then that was interrupted
+
 	id agenttool.SessionID // of the session, as its first record says
+}
+
+// was reports whether a log ended, or ended before secrets were taken out of it, as the next part says.
+func (r Report) was(b Break) bool {
+	ended := func(d Rewritten) bool { return d.Count == b.Count && d.Head == b.Head }
+	return ended(Rewritten{Count: r.Last, Head: r.Head}) || slices.ContainsFunc(r.Redactions, ended)
 }
 
 // OK reports whether there are no problems.

@@ -14,7 +14,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"toolhost/agenttool"
+	"toolhost/agenttool/filesystem"
 	"toolhost/agenttool/json"
 	"toolhost/persist/redact"
 )
@@ -23,81 +26,167 @@ import (
 var ErrNotSound = agenttool.Failure(agenttool.ExecutionFailed, "log_not_sound",
 	"the log has problems, which writing it anew would hide: see toolhost log verify")
 
-// rewriting is the work of Rewrite in one session.
+// rewriting is the work of Rewrite in one log of a session.
 type rewriting struct {
 	dir     string
 	o       Options
 	unseal  bool // sealed files are removed
 	root    *os.Root
+	log     *os.File          // locked
 	digests map[string]string // of payloads: the old one, the new one
 	renames [][2]string       // new files, and the names that they get
 	done    Rewritten
+
+	found Report // on the log as it was
+	start chain  // the record before the first one
+	end   chain  // the last record as it is to be
+	broke *Break // what the first record is to say of the log before; nil: what it says, or nothing
 }
 
 // Rewrite takes the secrets that o.Redactor finds out of an ended session: of its records, its payloads, and the sealed files beside
-// them. It chains the records anew and adds one that says so, with the head of the log as it was. The files change together at
+// them. It chains the records anew and adds one that says so, with the head of the log as it was. The files of a log change together at
 // the end: an interrupted rewrite changes nothing, or whoever opens the session next finishes it. Signatures and indexes of the log as it was are removed.
+// A session of several logs, see [Break], is rewritten from its first to its last, whichever of them o.ID names; after an interruption between two
+// of them the next Rewrite goes on. The result has the sums, and the head of the last log.
 //
 // dropSealed has all sealed files removed, and not only the secrets that are found in them.
 //
 // It changes nothing if nothing is found. It fails with [ErrLocked] if a process writes the session, and with [ErrNotSound] if Verify
-// finds a problem.
+// finds a problem; of a session of several logs the others are rewritten, and the error says which is not.
 func Rewrite(o Options, dropSealed bool) (Rewritten, error) {
 	o = o.withDefaults()
-	w := rewriting{dir: filepath.Join(o.Dir, string(o.ID)), o: o, unseal: dropSealed, digests: map[string]string{}}
-	var err error
+	var all []*rewriting
+	var failed []error
+	defer func() {
+		for _, w := range all {
+			w.close()
+		}
+	}()
+	parts := Parts(o.Dir, o.ID)
+	for _, part := range parts { // values of one log may stand in another, so all are read before the first is written
+		w := &rewriting{dir: filepath.Join(o.Dir, string(part.ID)), o: o, unseal: dropSealed, digests: map[string]string{}}
+		w.o.ID = part.ID
+		err := w.open()
+		if err == nil {
+			err = w.check()
+		}
+		switch {
+		case err == nil:
+			all = append(all, w)
+			continue
+		case len(parts) == 1, errors.Is(err, ErrLocked):
+			w.close()
+			return Rewritten{}, err
+		}
+		w.close()
+		failed = append(failed, fmt.Errorf("%s: %w", part.ID, err))
+	}
+	var sum Rewritten
+	for i, w := range all {
+		if i > 0 {
+			w.follow(all[i-1])
+		}
+		if err := w.rewrite(); err != nil {
+			return sum, errors.Join(append(failed, err)...)
+		}
+		sum.Records += w.done.Records
+		sum.Secrets += w.done.Secrets
+		sum.Kinds = slices.Compact(slices.Sorted(slices.Values(append(sum.Kinds, w.done.Kinds...))))
+		sum.Payloads = append(sum.Payloads, w.done.Payloads...)
+		sum.Count, sum.Head = w.done.Count, w.done.Head
+	}
+	return sum, errors.Join(failed...)
+}
+
+// open opens and locks the log, and finishes an interrupted rewrite.
+func (w *rewriting) open() (err error) {
 	if w.root, err = os.OpenRoot(w.dir); err != nil {
-		return Rewritten{}, err
+		return err
 	}
-	defer w.root.Close()
-	log, err := openRegular(w.root.OpenFile, LogName, os.O_RDWR)
-	if err != nil {
-		return Rewritten{}, err
-	}
-	defer func() { log.Close() }()
-	if err := lock(log); err != nil {
-		return Rewritten{}, err
+	if err = w.lock(); err != nil {
+		return err
 	}
 	replaced, err := settleRewrite(w.root)
 	if err == nil && replaced { // an interrupted one was complete: go on with its result
-		log.Close()
-		if log, err = openRegular(w.root.OpenFile, LogName, os.O_RDWR); err == nil {
-			err = lock(log)
-		}
+		w.log.Close()
+		err = w.lock()
 	}
-	if err != nil {
-		return Rewritten{}, err
+	return err
+}
+
+func (w *rewriting) lock() (err error) {
+	if w.log, err = openRegular(w.root.OpenFile, LogName, os.O_RDWR); err != nil {
+		return err
 	}
-	defer w.drop()
-	if err = w.check(log); err == nil {
-		err = w.payloads()
+	return lock(w.log)
+}
+
+func (w *rewriting) close() {
+	w.drop()
+	if w.log != nil {
+		w.log.Close()
 	}
+	if w.root != nil {
+		w.root.Close()
+	}
+}
+
+// follow has a log continue the one before it as that is now.
+func (w *rewriting) follow(before *rewriting) {
+	b := w.found.Continues
+	if b == nil || b.Session != before.o.ID || !before.found.was(*b) {
+		return // what lies between the two is for verify to say
+	}
+	now := *b
+	now.Count, now.Head = int64(before.end.seq), hex.EncodeToString(before.end.head[:])
+	if now == *b {
+		return
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(filepath.Join(before.dir, LogName), &st); err == nil {
+		now.Device, now.Inode, now.Length = uint64(st.Dev), st.Ino, st.Size
+	}
+	w.broke, w.start = &now, before.end
+}
+
+// rewrite writes the log and its payloads anew if anything is to be taken out of it, or if the log before it has another end now.
+func (w *rewriting) rewrite() error {
+	err := w.payloads()
 	if err == nil {
-		err = w.records(log)
+		err = w.records()
 	}
 	if err == nil {
 		err = w.references()
 	}
-	if err == nil && w.done.Secrets > 0 {
-		err = w.commit()
+	switch {
+	case err != nil:
+		return err
+	case w.done.Secrets > 0, w.broke != nil:
+		return w.commit()
 	}
-	return w.done, err
+	w.end.seq = w.found.Last
+	_, err = hex.Decode(w.end.head[:], []byte(w.found.Head))
+	return err
 }
 
 // check reads the log as it is.
-func (w *rewriting) check(log *os.File) error {
-	if err := checkFormat(log); err != nil {
+func (w *rewriting) check() error {
+	if err := checkFormat(w.log); err != nil {
 		return err
 	}
-	found, err := Verify(io.NewSectionReader(log, 0, 1<<62))
+	found, err := Verify(io.NewSectionReader(w.log, 0, 1<<62))
 	if err != nil {
 		return err
 	}
-	w.done.Count, w.done.Head = found.Last, found.Head
+	w.found, w.done.Count, w.done.Head = found, found.Last, found.Head
 	if !found.OK() || found.Records == 0 {
 		return ErrNotSound
 	}
-	for entry, err := range Read(io.NewSectionReader(log, 0, 1<<62)) { // payloads may have values that only records show to be secrets
+	if b := found.Continues; b != nil {
+		w.start.seq = b.Count
+		_, _ = hex.Decode(w.start.head[:], []byte(b.Head)) // Verify compared it with the first line
+	}
+	for entry, err := range Read(io.NewSectionReader(w.log, 0, 1<<62)) { // payloads may have values that only records show to be secrets
 		if err != nil {
 			return err
 		}
@@ -215,7 +304,7 @@ func syncRoots(session *os.Root, dirs ...string) error {
 		if err != nil {
 			return err
 		}
-		err = syncDir(dir)
+		err = filesystem.Sync(dir)
 		dir.Close()
 		if err != nil {
 			return err
@@ -292,7 +381,7 @@ func (w *rewriting) payload(name string) error {
 	}
 	w.done.Payloads = append(w.done.Payloads, filepath.Base(name))
 	w.digests[hex.EncodeToString(before.Sum(nil))] = hex.EncodeToString(after.Sum(nil))
-	return to.Sync()
+	return filesystem.Sync(to)
 }
 
 // sealed takes the secrets that the redactor finds out of a sealed file. One that this user cannot open is removed.
@@ -318,29 +407,34 @@ func (w *rewriting) sealed(name string) error {
 	defer to.Close()
 	w.note(slices.Repeat([]string{"sealed"}, max(1, len(all)-len(rest)))...)
 	_, err = to.Write(frames(w.o.Redactor, rest))
-	return errors.Join(err, to.Sync())
+	return errors.Join(err, filesystem.Sync(to))
 }
 
 // records writes the log anew.
-func (w *rewriting) records(log *os.File) error {
+func (w *rewriting) records() error {
 	to, err := w.create(LogName)
 	if err != nil {
 		return err
 	}
 	defer to.Close()
-	var next chain
+	next := w.start
 	write := func(event []byte) error {
 		_, err := to.Write(next.append(nil, event))
 		return err
 	}
 	closed := false
-	for entry, err := range Read(io.NewSectionReader(log, 0, 1<<62)) {
+	for entry, err := range Read(io.NewSectionReader(w.log, 0, 1<<62)) {
 		if err != nil {
 			return err
 		}
 		var event []byte
 		if event, closed, err = w.record(entry.Event, next); err != nil {
 			return err
+		}
+		if w.broke != nil && next == w.start {
+			if event, err = withBreak(event, *w.broke); err != nil {
+				return err
+			}
 		}
 		if err := write(event); err != nil {
 			return err
@@ -362,7 +456,22 @@ func (w *rewriting) records(log *os.File) error {
 			return err
 		}
 	}
-	return to.Sync()
+	w.end = next
+	return filesystem.Sync(to)
+}
+
+// withBreak returns a log's first record with what it is to say of the log before.
+func withBreak(opened []byte, b Break) ([]byte, error) {
+	var e struct {
+		Data struct {
+			Continues json.RawMessage `json:"continues"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal(opened, &e); err != nil {
+		return nil, err
+	}
+	encoded, err := agenttool.Encode(b)
+	return bytes.Replace(opened, e.Data.Continues, encoded, 1), err
 }
 
 // record returns an event without secrets, with the digests of changed payloads, and, if it closes the log, with the new head.
@@ -413,5 +522,5 @@ func (w *rewriting) references() error {
 	}
 	defer to.Close()
 	_, err = to.Write(w.redigest(b))
-	return errors.Join(err, to.Sync())
+	return errors.Join(err, filesystem.Sync(to))
 }

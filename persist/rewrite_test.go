@@ -189,12 +189,11 @@ func interruptRewrite(t *testing.T, o Options, complete bool) {
 		t.Fatal(err)
 	}
 	defer w.root.Close()
-	log, err := openRegular(w.root.OpenFile, LogName, os.O_RDWR)
-	if err != nil {
+	if err = w.lock(); err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
-	if err := errors.Join(w.check(log), w.payloads(), w.records(log), w.references()); err != nil {
+	defer w.log.Close()
+	if err := errors.Join(w.check(), w.payloads(), w.records(), w.references()); err != nil {
 		t.Fatal(err)
 	}
 	if !complete {

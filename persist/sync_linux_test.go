@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/filesystem"
 )
 
 // A file system that cannot sync directories, as that of /proc, is no failure.
@@ -20,7 +22,7 @@ func TestDirectoriesThatCannotBeSynced(t *testing.T) {
 	if err := dir.Sync(); !errors.Is(err, unix.EINVAL) {
 		t.Skip("it can be synced here:", err)
 	}
-	if err := syncDir(dir); err != nil {
+	if err := filesystem.Sync(dir); err != nil {
 		t.Error(err)
 	}
 }

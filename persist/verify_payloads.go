@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,7 +43,10 @@ func VerifySession(dir string) (Report, Payloads, error) {
 	if _, err := os.Lstat(filepath.Join(dir, rewrittenName)); err == nil {
 		return Report{}, Payloads{}, errInterrupted
 	}
-	p := payloadCheck{dirs: append([]string{dir}, partsBefore(dir)...), seen: map[payloadRef]bool{}, pruned: prunedPayloads(dir)}
+	p := payloadCheck{dirs: append([]string{dir}, partsBefore(dir)...), seen: map[payloadRef]bool{}, pruned: map[string]Removal{}}
+	for _, dir := range p.dirs {
+		maps.Copy(p.pruned, prunedPayloads(dir))
+	}
 	report, err := verify(f, p.record)
 	p.judge()
 	if err == nil {

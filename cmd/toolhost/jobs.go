@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -13,8 +15,12 @@ import (
 	"toolhost/agenttool"
 	"toolhost/agenttool/cut"
 	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/dirs"
+	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/remote"
+	"toolhost/cmd/toolhost/internal/sockets"
+	joboutput "toolhost/tools/job/output"
 )
 
 func newJobs() *cobra.Command {
@@ -49,13 +55,19 @@ func newJobsTail(session *string) *cobra.Command {
 	var follow bool
 	cmd := &cobra.Command{
 		Use: "tail JOB", Short: "Print the last lines that a job said", Args: cobra.ExactArgs(1),
+		Long: `tail prints the last lines of a job. If no running session has it, they come from the stored output of the session that
+was used last of those that had it, or of the one that --session names.
+` + exitCodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if lines < 1 || lines > maxTail {
 				return fmt.Errorf("-n %d: give a number of lines from 1 to %d", lines, maxTail)
 			}
-			s, err := sessionWithJob(*session, args[0])
+			s, err := remote.OpenJob(*session, args[0], warnOfSocket)
+			if errors.Is(err, remote.ErrNone) {
+				return tailEnded(cmd.OutOrStdout(), *session, args[0], lines, remoteError(err))
+			}
 			if err != nil {
-				return err
+				return remoteError(err)
 			}
 			defer s.Close()
 			return tailJob(s, cmd.OutOrStdout(), args[0], lines, follow)
@@ -178,6 +190,35 @@ func tailJob(s *remote.Session, out io.Writer, job string, lines int, follow boo
 		fmt.Fprintf(output.Stderr(), "toolhost: job %s has ended: %s\n", job, r.How())
 	}
 	return remoteError(err)
+}
+
+// tailEnded prints the last lines of a job of a session that does not run, or cannot be reached. none is the error if there is no such job.
+func tailEnded(out io.Writer, session, job string, lines int, none error) error {
+	dir, err := dirs.Sessions()
+	if err != nil {
+		return none
+	}
+	var match func(id string) bool
+	if session != "" && session != sockets.Newest {
+		match = func(id string) bool { return sockets.Matches(id, session) }
+	}
+	j, found, err := history.WithJob(dir, job, match)
+	switch {
+	case err != nil:
+		return exitf(exitFailed, "%s: %v", j.Session, err)
+	case !found:
+		return none
+	case j.Output == "":
+		return exitf(exitFailed, "the output of job %s of session %s is not stored by itself: toolhost log show %s --call %s shows what there is",
+			job, j.Session, j.Session, visible.Text(j.Call))
+	}
+	text, err := joboutput.TailOf(j.Output, lines)
+	if err != nil {
+		return exitf(exitFailed, "%v", err)
+	}
+	fmt.Fprint(out, output.Safe(text))
+	fmt.Fprintf(output.Stderr(), "toolhost: job %s is of session %s, which is over: %s\n", job, j.Session, cmp.Or(j.How, "it ended with its host"))
+	return nil
 }
 
 func killJob(out io.Writer, session, job, signal string) error {

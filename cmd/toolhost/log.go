@@ -64,8 +64,8 @@ func printSessions(out io.Writer, sessions []persist.SessionInfo) error {
 	return w.Flush()
 }
 
-// logPaths finds the log files that the arguments name.
-func logPaths(args []string) ([]string, error) {
+// namedLogs finds the logs that the arguments name.
+func namedLogs(args []string) ([]history.Log, error) {
 	if len(args) == 0 {
 		args = []string{""}
 	}
@@ -73,13 +73,13 @@ func logPaths(args []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var paths []string
+	var logs []history.Log
 	for _, arg := range args {
-		path, err := history.Log(dir, arg)
+		log, err := history.Find(dir, arg)
 		if err != nil {
 			return nil, exitf(exitFailed, "%v", err)
 		}
-		paths = append(paths, path)
+		logs = append(logs, log)
 	}
-	return paths, nil
+	return logs, nil
 }

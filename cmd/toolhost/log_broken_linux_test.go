@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -260,3 +261,101 @@ func verified(t *testing.T, path string) string {
 
 // tick is longer than the step of the clock of file times.
 const tick = 12 * time.Millisecond
+
+// TestCommandsReadAllLogs: a session whose log was broken while it ran is one session for every command that reads sessions, also after it has
+// ended: a call and a job that began before the break and ended after it are whole, and whatever part is named means all of it.
+func TestCommandsReadAllLogs(t *testing.T) {
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	for _, way := range []struct{ name, script string }{{"in its place", `chmod 700 $L`}, {"renamed", `mv $L $L.1`}} {
+		t.Run(way.name, func(t *testing.T) { commandsReadAllLogs(t, way.script) })
+	}
+}
+
+func commandsReadAllLogs(t *testing.T, script string) {
+	dir := t.TempDir()
+	s := startServing(t, dir, t.TempDir(), nil, "--sandbox", "none", "--allow", "Write(**)", "--allow", "Shell")
+	s.call(1, "write", `{"path":"before","content":"hush-4711\n"}`)
+	s.send(`{"jsonrpc":"2.0","id":2,"method":"agenttool/invoke","params":{"id":"job","tool":"shell",` +
+		`"input":{"timeout_ms":100,"command":"seq 1 20000; echo first; until [ -e go ]; do sleep 0.01; done; echo last; exit 3"}}}`)
+	if _, ok := s.next(); !ok {
+		t.Fatal("no answer")
+	}
+	path := s.log()
+	id := filepath.Base(filepath.Dir(path))
+	toolhost := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(s.cmd.Path, args...)
+		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+s.state)
+		return cmd
+	}
+	follow := toolhost("log", "follow", id, "--since", "1h")
+	said, err := follow.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	followed := bufio.NewScanner(said)
+	for followed.Scan() && !strings.Contains(followed.Text(), "before") { // it reads the log before that is broken
+	}
+	time.Sleep(tick)
+	breaks := exec.Command("sh", "-c", script)
+	breaks.Env = append(os.Environ(), "L="+path)
+	if out, err := breaks.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if r := s.call(3, "write", `{"path":"after","content":"x\n"}`).Result.Result; r.Error.Code != "journal_broken" {
+		t.Fatalf("after the break: %+v", r)
+	}
+	s.call(4, "write", `{"path":"after","content":"hush-4712\n"}`)
+	s.call(5, "write", `{"path":"go","content":""}`)
+	s.call(6, "shell_output", `{"job":"j1","wait_ms":60000,"until":"exit"}`)
+
+	part := id + "-part2"
+	row := func(words string, lists ...string) {
+		t.Helper()
+		out, err := toolhost(strings.Fields(words)...).CombinedOutput()
+		for _, want := range lists {
+			if not, is := strings.CutPrefix(want, "not "); is && strings.Contains(string(out), not) || !is && !strings.Contains(string(out), want) {
+				t.Errorf("%s (%v): %q in\n%s", words, err, want, out)
+			}
+		}
+	}
+	row("log list", "continued", "live", "not open")
+	row("jobs tail -n 2 j1", "last", "not 20000")
+	s.in.Close()
+	_, _ = io.Copy(io.Discard, s.stdout.(io.Reader))
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	after := false
+	for followed.Scan() {
+		after = after || strings.Contains(followed.Text(), "changed go (created)")
+	}
+	if err := follow.Wait(); err != nil || !after {
+		t.Errorf("follow shows the calls after the break: %v, %v", after, err)
+	}
+	row("log list", "continued", "closed", "not open", "not live")
+	for _, named := range []string{id, part, ""} {
+		row("log show "+named, "before", "another log, since", "after", "session closed", "not host died", "not died with")
+		row("log show --call job "+named, "first", "20000", "tool.invocation.planned", "result.created", "not lost")
+		row("log stats --json "+named, `"sessions":1`, `"tool":"write","calls":4`)
+	}
+	row("log show --all", "session "+id+"\n", "not session "+part)
+	row("log grep hush-471", "before", "after")
+	row("log verify "+part, id+": ", part+": ok", "not differs")
+	row("jobs tail -n 3 j1", "20000\nfirst\nlast", "exit status 3", id)
+	row("jobs tail -n 1 --session "+part+" j1", "last")
+	row("jobs tail j2", "no running session has a job j2")
+	row("log prune --dry-run --older-than 1h", "0 items")
+	if err := os.Chtimes(path, time.Time{}, time.Now().Add(-2*time.Hour)); err == nil { // a part is as old as its session
+		row("log prune --dry-run --older-than 1h", "0 items")
+	}
+	row("log redact "+part+" --pattern hush-[0-9]+", "took out", "not nothing found")
+	if strings.HasPrefix(script, "mv") {
+		row("log redact "+part+" --pattern first", id+": ", "no such file") // what is left is said
+		return
+	}
+	row("log show "+id, "before", "after", "not hush-471")
+	row("log verify "+id, "secrets were taken out", part+": ok", "not NOT ok", "not is not there")
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/visible"
+	"toolhost/cmd/toolhost/internal/output"
 	"toolhost/cmd/toolhost/internal/policy"
 	"toolhost/persist"
 )
@@ -38,21 +41,30 @@ the changed outputs, but no secret. A signature of the log is removed: sign it a
 			if err != nil {
 				return err
 			}
-			paths, err := logPaths(args)
+			logs, err := namedLogs(args)
 			if err != nil {
 				return err
 			}
-			session := filepath.Dir(paths[0])
+			session := logs[0].Dirs()[0]
 			done, err := persist.Rewrite(persist.Options{
 				Dir: filepath.Dir(session), ID: agenttool.SessionID(filepath.Base(session)), Redactor: redactor,
 			}, !fromStdin && pattern == "")
 			if err != nil {
-				return exitf(exitFailed, "redact %s: %v", filepath.Base(session), err)
+				err = exitf(exitFailed, "redact %s: %v", filepath.Base(session), err)
+			}
+			if err != nil && done.Secrets == 0 {
+				return err
+			}
+			for _, dir := range logs[0].Dirs() {
+				others, _ := filepath.Glob(filepath.Join(dir, persist.LogName+".*")) // the pattern is right
+				for _, other := range others {
+					fmt.Fprintf(output.Stderr(), "toolhost: %s is no log of this session, and may hold what was taken out: remove it\n", visible.Text(other))
+				}
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), done)
+				return cmp.Or(err, printJSON(cmd.OutOrStdout(), done))
 			}
-			return printRewritten(cmd.OutOrStdout(), filepath.Base(session), done)
+			return cmp.Or(err, printRewritten(cmd.OutOrStdout(), filepath.Base(session), done))
 		},
 	}
 	cmd.Flags().BoolVar(&fromStdin, "value-from-stdin", false, "take out the values on stdin, one a line")

@@ -40,17 +40,17 @@ which a prompt was open; "output" is that of commands. Without a SESSION it coun
 // stats counts the calls of the sessions that are meant. Among several, one that cannot be read is left out.
 func (s *show) stats(args []string) (history.Stats, error) {
 	found := history.NewStats()
-	paths, err := s.paths(args)
+	logs, err := s.logs(args)
 	if err != nil {
 		return found, err
 	}
-	for _, path := range paths {
-		err := found.Add(path, s.Filter)
-		if err != nil && len(paths) == 1 {
+	for _, log := range logs {
+		err := found.Add(log, s.Filter)
+		if err != nil && len(logs) == 1 {
 			return found, failed(err)
 		}
 		if err != nil {
-			fmt.Fprintf(output.Stderr(), "toolhost: %s is not counted: %v\n", history.Session(path), err)
+			fmt.Fprintf(output.Stderr(), "toolhost: %s is not counted: %v\n", log.Session, err)
 		}
 	}
 	return found, nil

@@ -23,7 +23,7 @@ lines were cut off the end of an open log, or that all of it was written anew: k
 toolhost log sign and check with --key.
 ` + exitCodes,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			paths, err := logPaths(args)
+			logs, err := namedLogs(args)
 			if err != nil {
 				return err
 			}
@@ -32,9 +32,15 @@ toolhost log sign and check with --key.
 					return exitf(exitUsage, "--key: %v", err)
 				}
 			}
+			var paths, keys []string
+			for _, log := range logs {
+				paths = append(paths, log.Places()...)
+				keys = append(keys, make([]string, len(log.Places())-1)...) // the hash of the last record is that of all before it, in any part
+				keys = append(keys, key)
+			}
 			changed, unsigned, incomplete, newer := 0, 0, 0, 0
-			for _, path := range paths {
-				v, err := integrity.Verify(path, key)
+			for i, path := range paths {
+				v, err := integrity.Verify(path, keys[i])
 				if err == nil && asJSON {
 					err = output.JSON(cmd.OutOrStdout(), v)
 				} else if err == nil {
@@ -86,13 +92,15 @@ beside the log, in log.sig; toolhost log verify --key checks it. Records that fo
 			if key == "" {
 				return errors.New("give the key: toolhost log sign --key ~/.ssh/id_ed25519")
 			}
-			paths, err := logPaths(args)
+			logs, err := namedLogs(args)
 			if err != nil {
 				return err
 			}
-			text, file, err := integrity.Sign(paths[0], key)
+			places := logs[0].Places()
+			path := places[len(places)-1] // its head stands for all parts before
+			text, file, err := integrity.Sign(path, key)
 			if err != nil {
-				return exitf(exitFailed, "sign %s: %v", paths[0], err)
+				return exitf(exitFailed, "sign %s: %v", path, err)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "signed in %s:\n%s", file, text)
 			return err

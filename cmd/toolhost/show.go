@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -83,17 +82,17 @@ func (s *show) flags(cmd *cobra.Command) {
 }
 
 func (s *show) run(out io.Writer, args []string) error {
-	paths, err := s.paths(args)
+	logs, err := s.logs(args)
 	if err != nil {
 		return err
 	}
 	if s.call != "" {
-		return failed(s.Call(out, paths[0], s.call))
+		return failed(s.Call(out, logs[0], s.call))
 	}
 	var all timeline.Shown
-	for i, path := range paths {
-		n, err := s.Log(out, path, s.many(args))
-		if err != nil && len(args) == 0 && i < len(paths)-1 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, persist.ErrNewer)) {
+	for i, log := range logs {
+		n, err := s.Log(out, log, s.many(args))
+		if err != nil && len(args) == 0 && i < len(logs)-1 && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, persist.ErrNewer)) {
 			continue // pruned meanwhile, or of a newer version: among all sessions it is left out
 		}
 		if err != nil {
@@ -158,13 +157,13 @@ func knownTools(tools []string) ([]string, error) {
 // many reports whether the sessions are chosen by time.
 func (s *show) many(args []string) bool { return len(args) == 0 && (s.all || s.since != "") }
 
-// paths reads the flags, and returns the logs that are meant, the oldest first.
-func (s *show) paths(args []string) ([]string, error) {
+// logs reads the flags, and returns the logs that are meant, the oldest first.
+func (s *show) logs(args []string) ([]history.Log, error) {
 	if err := s.prepare(); err != nil {
 		return nil, err
 	}
 	if !s.many(args) {
-		return logPaths(args)
+		return namedLogs(args)
 	}
 	dir, err := dirs.Sessions()
 	if err != nil {
@@ -174,13 +173,19 @@ func (s *show) paths(args []string) ([]string, error) {
 	if err != nil {
 		return nil, exitf(exitFailed, "list sessions: %v", err)
 	}
-	var paths []string
-	for _, recent := range slices.Backward(sessions) {
-		if recent.Bytes > 0 && !recent.Changed.Before(s.Filter.Since) {
-			paths = append(paths, filepath.Join(dir, string(recent.ID), persist.LogName))
+	var logs []history.Log
+	named := map[string]bool{}
+	for _, recent := range sessions { // a session of several parts was last used when the last of them was
+		if recent.Bytes == 0 || recent.Changed.Before(s.Filter.Since) {
+			continue
+		}
+		if log := history.OfSession(dir, recent.ID); !named[log.Session] {
+			named[log.Session] = true
+			logs = append(logs, log)
 		}
 	}
-	return paths, nil
+	slices.Reverse(logs)
+	return logs, nil
 }
 
 func newLogFollow() *cobra.Command {
@@ -196,12 +201,12 @@ that was used last.
 			if err := s.prepare(); err != nil {
 				return err
 			}
-			paths, err := logPaths(args)
+			logs, err := namedLogs(args)
 			if err != nil {
 				return err
 			}
-			path, session, from := paths[0], history.Session(paths[0]), s.now
-			if !history.Live(path) {
+			log, session, from := logs[0], logs[0].Session, s.now
+			if !log.Live() {
 				return exitf(exitFailed, "session %s has ended: toolhost log show %s shows it", session, session)
 			}
 			if len(args) == 0 {
@@ -210,7 +215,7 @@ that was used last.
 			if s.since != "" {
 				from = time.Time{} // the filter knows the time
 			}
-			return failed(s.Follow(cmd.OutOrStdout(), path, from))
+			return failed(s.Follow(cmd.OutOrStdout(), log, from))
 		},
 	}
 	s.flags(cmd)

@@ -1,6 +1,10 @@
 package output
 
-import "bytes"
+import (
+	"bytes"
+	"io"
+	"os"
+)
 
 // lineFinder searches backward for the beginnings of lines.
 type lineFinder struct {
@@ -26,4 +30,29 @@ func (f *lineFinder) back(c chunk) bool {
 		b = b[:i]
 	}
 	return true
+}
+
+// storedTailBytes is how much of a stored output [TailOf] looks at.
+const storedTailBytes = 4 << 20
+
+// TailOf returns the last lines of a stored output, as text. The file has no labels of streams.
+func TailOf(file string, lines int) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	from := max(0, info.Size()-storedTailBytes)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, storedTailBytes))
+	if err != nil {
+		return "", err
+	}
+	log := New(Options{Ring: storedTailBytes})
+	log.Write(Stdout, text)
+	_, _ = log.Close() // it has no payload to lose
+	return log.Tail(lines, storedTailBytes, 0).Text, nil
 }

@@ -349,15 +349,16 @@ func (r *Reader) note(e agenttool.Envelope, entry persist.Entry) (items []Item, 
 	if err := json.Unmarshal(entry.Event, &event); err != nil {
 		return nil, fmt.Errorf("record %d: %w", entry.Seq, err)
 	}
-	var warning struct {
-		Warning string `json:"warning"`
+	var note struct {
+		Warning   string         `json:"warning"`
+		Continues *persist.Break `json:"continues"`
 	}
-	_ = json.Unmarshal(event.Data, &warning)    // most have none
-	if e.Type == agenttool.EventSessionOpened { // the process before this one has ended
+	_ = json.Unmarshal(event.Data, &note)                                // most have none
+	if e.Type == agenttool.EventSessionOpened && note.Continues == nil { // the process before this one has ended
 		items = r.work.end()
 		clear(r.calls)
 	}
-	return append(items, Item{Note: &Note{Envelope: e, Warning: warning.Warning, Data: event.Data}}), nil
+	return append(items, Item{Note: &Note{Envelope: e, Warning: note.Warning, Data: event.Data}}), nil
 }
 
 // eventData holds the members of the events of calls that a time line reads.

@@ -3,8 +3,10 @@ package history
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,50 +25,126 @@ const (
 	readBytes       = 32 << 20
 )
 
-// Log finds one log file: that of the session with this id in dir, a path, or that of the last used session whose id begins with
-// name.
-func Log(dir, name string) (string, error) {
+// Log is the log of a session: one file, or several if one was not left as the session wrote it.
+type Log struct {
+	Session string // the id; that of its first part
+	Parts   []persist.LogPart
+
+	file bool // it was named as a file: nothing else belongs to it
+}
+
+// Find finds one log: that of the session with this id in dir, a path of a file or of a session's directory, or that of the last used session
+// whose id begins with name.
+func Find(dir, name string) (Log, error) {
 	if name != "" && filepath.Base(name) == name {
-		if path := filepath.Join(dir, name, persist.LogName); isFile(path) {
-			return path, nil
+		if isFile(filepath.Join(dir, name, persist.LogName)) {
+			return OfSession(dir, agenttool.SessionID(name)), nil
 		}
 	}
-	switch {
-	case isFile(name):
-		return filepath.Abs(name)
-	case isFile(filepath.Join(name, persist.LogName)) && name != "":
-		return filepath.Abs(filepath.Join(name, persist.LogName))
+	if isFile(name) || name != "" && isFile(filepath.Join(name, persist.LogName)) {
+		path, err := filepath.Abs(name)
+		if err != nil {
+			return Log{}, err
+		}
+		if !isFile(path) {
+			return OfSession(filepath.Dir(path), agenttool.SessionID(filepath.Base(path))), nil
+		}
+		id := agenttool.SessionID(filepath.Base(filepath.Dir(path)))
+		return Log{Session: string(id), Parts: []persist.LogPart{{ID: id, Log: path, Length: -1}}, file: true}, nil
 	}
 	sessions, err := recent(dir)
 	if err != nil {
-		return "", err
+		return Log{}, err
 	}
 	i := slices.IndexFunc(sessions, func(s persist.RecentSession) bool { return strings.HasPrefix(string(s.ID), name) })
 	switch {
 	case i >= 0:
-		return filepath.Join(dir, string(sessions[i].ID), persist.LogName), nil
+		return OfSession(dir, sessions[i].ID), nil
 	case name == "":
-		return "", fmt.Errorf("there is no session yet in %s: toolhost call and toolhost serve write one with their first call", dir)
+		return Log{}, fmt.Errorf("there is no session yet in %s: toolhost call and toolhost serve write one with their first call", dir)
 	}
-	return "", fmt.Errorf("no session %q in %s: see toolhost log list", name, dir)
+	return Log{}, fmt.Errorf("no session %q in %s: see toolhost log list", name, dir)
 }
 
-// Open opens the log at path, unless a newer version wrote it.
-func Open(path string) (*os.File, error) {
-	if err := persist.CheckFormat(path); err != nil {
-		return nil, err
+// OfSession is the log of the session in dir that has this id, or a part with it.
+func OfSession(dir string, id agenttool.SessionID) Log {
+	parts := persist.Parts(dir, id)
+	return Log{Session: string(parts[0].ID), Parts: parts}
+}
+
+// Open opens the log, unless a newer version wrote it.
+func (l Log) Open() (io.ReadCloser, error) {
+	for _, p := range l.Parts {
+		if err := persist.CheckFormat(p.Log); errors.Is(err, persist.ErrNewer) || err != nil && len(l.Parts) == 1 {
+			return nil, err
+		}
 	}
-	return os.Open(path)
+	return persist.OpenParts(l.Parts)
+}
+
+// Places are the files of the log's parts under their names, where something else may stand now than the session wrote; of a part that is gone
+// from there the file that has it now. A part of which there is none is left out: the next one says what became of it.
+func (l Log) Places() (paths []string) {
+	if l.file {
+		return []string{l.Parts[0].Log}
+	}
+	for _, p := range l.Parts {
+		path := filepath.Join(filepath.Dir(p.Log), persist.LogName)
+		switch {
+		case isFile(path):
+			paths = append(paths, path)
+		case isFile(p.Log) || len(l.Parts) == 1:
+			paths = append(paths, p.Log)
+		}
+	}
+	if len(paths) == 0 {
+		paths = append(paths, l.Parts[len(l.Parts)-1].Log)
+	}
+	return paths
+}
+
+// Dirs are the directories of the log's parts.
+func (l Log) Dirs() (dirs []string) {
+	for _, p := range l.Parts {
+		dirs = append(dirs, filepath.Dir(p.Log))
+	}
+	return dirs
+}
+
+// Live reports whether a process writes the log.
+func (l Log) Live() bool {
+	last := l.Parts[len(l.Parts)-1]
+	dir := filepath.Dir(last.Log)
+	return !persist.Abandoned(filepath.Dir(dir), last.ID) && filepath.Base(last.Log) == persist.LogName
+}
+
+// Again is the log with the parts that it has now.
+func (l Log) Again() Log {
+	if l.file {
+		return l
+	}
+	return OfSession(filepath.Dir(l.Dirs()[0]), agenttool.SessionID(l.Session))
+}
+
+// Payload reads a stored output in any of the directories. Without it, why says what became of it.
+func (l Log) Payload(file string) (text []byte, why string) {
+	for _, dir := range l.Dirs() {
+		text, err := os.ReadFile(filepath.Join(dir, "results", file))
+		if err == nil {
+			return text, ""
+		}
+		if removed, ok := persist.PrunedPayload(dir, file); ok {
+			return nil, "it is not stored any more: " + removed.Why()
+		}
+		if why == "" || !errors.Is(err, fs.ErrNotExist) {
+			why = "it is lost: " + err.Error()
+		}
+	}
+	return nil, why
 }
 
 // Session is the id of the session whose log is at path.
 func Session(path string) string { return filepath.Base(filepath.Dir(path)) }
-
-// Live reports whether a process writes the log at path.
-func Live(path string) bool {
-	dir := filepath.Dir(path)
-	return !persist.Abandoned(filepath.Dir(dir), agenttool.SessionID(filepath.Base(dir))) && filepath.Base(path) == persist.LogName
-}
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)

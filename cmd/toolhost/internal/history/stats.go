@@ -1,6 +1,7 @@
 package history
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,8 +37,8 @@ type Tally struct {
 func NewStats() Stats { return Stats{All: Tally{Tool: "all"}} }
 
 // Add counts the calls of a log that a filter selects.
-func (s *Stats) Add(path string, f Filter) error {
-	log, err := Open(path)
+func (s *Stats) Add(l Log, f Filter) error {
+	log, err := l.Open()
 	if err != nil {
 		return err
 	}
@@ -55,10 +56,12 @@ func (s *Stats) Add(path string, f Filter) error {
 		s.tool(c.ToolName()).add(c)
 	}
 	s.Sessions++
-	if info, err := log.Stat(); err == nil {
-		s.LogBytes += info.Size()
+	for _, p := range l.Parts {
+		if info, err := os.Stat(p.Log); err == nil {
+			s.LogBytes += info.Size()
+		}
+		s.Bytes += persist.SessionBytes(filepath.Dir(p.Log))
 	}
-	s.Bytes += persist.SessionBytes(filepath.Dir(path))
 	return nil
 }
 

@@ -33,8 +33,14 @@ type Session struct {
 // callTimeout is how long a session may take to read or end a job.
 const callTimeout = 90 * time.Second
 
-// ErrNone says that no session runs that is the one to connect to.
+// ErrNone says that no session runs that is the one to connect to, or that has the job.
 var ErrNone = errors.New("no running session has started a command")
+
+// noneError is an ErrNone in other words.
+type noneError string
+
+func (e noneError) Error() string        { return string(e) }
+func (e noneError) Is(target error) bool { return target == ErrNone }
 
 // RefusedError says why a session takes nothing from this process in the name of the person.
 type RefusedError struct{ Why string }
@@ -81,7 +87,7 @@ func Open(end string, warn func(path string, err error)) ([]*Session, error) {
 	case end == sockets.Newest:
 		return nil, ErrNone
 	}
-	return nil, fmt.Errorf("--session %s: no running session with a job has an id with this end: toolhost jobs prints the ids", end)
+	return nil, noneError(fmt.Sprintf("--session %s: no running session with a job has an id with this end: toolhost jobs prints the ids", end))
 }
 
 // OpenJob connects to the one session that has a job of that name, among those that [Open] connects to.
@@ -102,7 +108,7 @@ func OpenJob(end, job string, warn func(path string, err error)) (*Session, erro
 	}
 	switch len(found) {
 	case 0:
-		return nil, fmt.Errorf("no running session has a job %s: see toolhost jobs", job)
+		return nil, noneError(fmt.Sprintf("no running session has a job %s: see toolhost jobs", job))
 	case 1:
 		return found[0], nil
 	}

@@ -14,6 +14,7 @@ import (
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
 	"toolhost/cmd/toolhost/internal/output"
+	"toolhost/persist"
 )
 
 // printer prints a session's log for people: a line for each call, and below it what deserves attention.
@@ -290,9 +291,13 @@ func opened(data json.RawMessage) string {
 		User      json.RawMessage `json:"user"`
 		Client    json.RawMessage `json:"client"`
 		Sandbox   json.RawMessage `json:"sandbox"`
+		Continues *persist.Break  `json:"continues"`
 	}
 	if json.Unmarshal(data, &o) != nil {
 		return string(data)
+	}
+	if o.Continues != nil {
+		return "another log, since " + o.Continues.File + " " + o.Continues.Seen
 	}
 	text := fmt.Sprintf("toolhost %s, process %d, in %s", o.Version, o.PID, o.Workspace)
 	for _, f := range []struct{ name, value string }{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +20,7 @@ import (
 // callPage prints everything that a log says about one call.
 type callPage struct {
 	b    strings.Builder
-	dir  string // the session's directory
+	log  history.Log
 	call *history.Call
 	inv  agenttool.Invocation
 	res  *agenttool.Result
@@ -38,8 +37,8 @@ type jobEffects struct {
 }
 
 // printCall prints the page of the call with these records.
-func printCall(out io.Writer, path string, entries []persist.Entry) error {
-	p := callPage{dir: filepath.Dir(path)}
+func printCall(out io.Writer, log history.Log, entries []persist.Entry) error {
+	p := callPage{log: log}
 	r := history.Reader{}
 	var events []agenttool.Event
 	for _, entry := range entries {
@@ -121,13 +120,13 @@ func (p *callPage) block(text string) {
 
 func (p *callPage) head(events []agenttool.Event) {
 	c := p.call
-	fmt.Fprintf(&p.b, "Call %s (%s) of session %s\n", visible.Text(c.Subject), visible.Text(string(c.Invocation)), visible.Text(filepath.Base(p.dir)))
+	fmt.Fprintf(&p.b, "Call %s (%s) of session %s\n", visible.Text(c.Subject), visible.Text(string(c.Invocation)), visible.Text(p.log.Session))
 	p.field("tool", c.ToolName())
 	p.field("actor", p.inv.ActorRef)
 	p.field("began", c.Start.Local().Format("2006-01-02 15:04:05.000 MST"))
 	status := string(c.Status)
 	if status == "" {
-		status = map[bool]string{true: "it is not over", false: "the host died"}[history.Live(filepath.Join(p.dir, persist.LogName))] +
+		status = map[bool]string{true: "it is not over", false: "the host died"}[p.log.Live()] +
 			"; its last record is " + string(events[len(events)-1].EventType)
 	} else if t := took(c); t != "?" {
 		status += " after " + t
@@ -282,12 +281,8 @@ func (p *callPage) payload(ref agenttool.Ref) {
 	if file == "" || file != filepath.Base(file) {
 		return
 	}
-	text, err := os.ReadFile(filepath.Join(p.dir, "results", file))
-	if err != nil {
-		why := "it is lost: " + err.Error()
-		if removed, ok := persist.PrunedPayload(p.dir, file); ok {
-			why = "it is not stored any more: " + removed.Why()
-		}
+	text, why := p.log.Payload(file)
+	if why != "" {
 		p.field("output", why)
 		return
 	}

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"time"
 
+	"toolhost/agenttool"
 	"toolhost/agenttool/near"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
@@ -32,9 +34,9 @@ type Shown struct {
 	Newer int // records that a newer version wrote, which are left out
 }
 
-// Log prints the time line of the log at path. titled puts the id of the session above it.
-func (o Options) Log(out io.Writer, path string, titled bool) (n Shown, err error) {
-	f, err := history.Open(path)
+// Log prints the time line of a log. titled puts the id of the session above it.
+func (o Options) Log(out io.Writer, log history.Log, titled bool) (n Shown, err error) {
+	f, err := log.Open()
 	if err != nil {
 		return n, err
 	}
@@ -43,7 +45,7 @@ func (o Options) Log(out io.Writer, path string, titled bool) (n Shown, err erro
 		n.Newer, err = records(out, f)
 		return n, err
 	}
-	p := printer{Options: o, out: out, live: history.Live(path)}
+	p := printer{Options: o, out: out, live: log.Live()}
 	r := p.reader()
 	for item, err := range r.Items(f) {
 		if err != nil {
@@ -55,7 +57,7 @@ func (o Options) Log(out io.Writer, path string, titled bool) (n Shown, err erro
 		}
 		if titled {
 			titled = false
-			if _, err := fmt.Fprintf(out, "session %s\n", history.Session(path)); err != nil {
+			if _, err := fmt.Fprintf(out, "session %s\n", log.Session); err != nil {
 				return n, err
 			}
 		}
@@ -111,26 +113,46 @@ func records(out io.Writer, log io.Reader) (newer int, err error) {
 }
 
 // Call prints everything about one call: the client's id names it, or the invocation's.
-func (o Options) Call(out io.Writer, path, id string) error {
-	f, err := history.Open(path)
+func (o Options) Call(out io.Writer, log history.Log, id string) error {
+	f, err := log.Open()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	calls, err := persist.Calls(path)
-	if err != nil {
-		return err
+	f.Close()
+	var found []agenttool.InvocationID
+	records := map[agenttool.InvocationID][]persist.Entry{}
+	var ids []string // of the clients
+	for _, part := range log.Parts {
+		calls, err := persist.CallsOf(part)
+		if errors.Is(err, fs.ErrNotExist) && len(log.Parts) > 1 {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		for _, c := range calls {
+			ids = append(ids, c.Subject)
+			if c.Subject != id && string(c.Invocation) != id {
+				continue
+			}
+			entries, err := persist.ReadCall(part.Log, c)
+			if err != nil {
+				return err
+			}
+			if records[c.Invocation] == nil {
+				found = append(found, c.Invocation)
+			}
+			records[c.Invocation] = append(records[c.Invocation], entries...)
+		}
 	}
-	found := slices.DeleteFunc(slices.Clone(calls), func(c persist.CallPlace) bool { return c.Subject != id && string(c.Invocation) != id })
 	if len(found) == 0 {
-		return noCall(path, id, calls)
+		return noCall(log.Session, id, ids)
 	}
-	for _, place := range found {
-		entries, err := persist.ReadCall(f, place)
-		if err == nil && o.JSON {
-			err = output.JSON(out, entries...)
-		} else if err == nil {
-			err = printCall(out, path, entries)
+	for _, invocation := range found {
+		if o.JSON {
+			err = output.JSON(out, records[invocation]...)
+		} else {
+			err = printCall(out, log, records[invocation])
 		}
 		if err != nil {
 			return err
@@ -140,28 +162,22 @@ func (o Options) Call(out io.Writer, path, id string) error {
 }
 
 // noCall is the error of a call that a log does not have.
-func noCall(path, id string, calls []persist.CallPlace) error {
-	ids := make([]string, 0, len(calls))
-	for _, c := range calls {
-		ids = append(ids, c.Subject)
-	}
-	session := history.Session(path)
+func noCall(session, id string, ids []string) error {
 	if meant := near.Word(id, ids); meant != "" {
 		return fmt.Errorf("session %s has no call %s; did you mean %s?", session, visible.Text(id), visible.Text(meant))
 	}
-	return fmt.Errorf("session %s has no call %s: toolhost log show %s lists its %d calls", session, visible.Text(id), session, len(calls))
+	slices.Sort(ids)
+	calls := len(slices.Compact(ids))
+	return fmt.Errorf("session %s has no call %s: toolhost log show %s lists its %d calls", session, visible.Text(id), session, calls)
 }
 
-// Follow prints the time line of the log at path as it grows, until no process writes it: the items that were complete at a time or later.
-func (o Options) Follow(out io.Writer, path string, from time.Time) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
+// Follow prints the time line of a log as it grows, until no process writes it: the items that were complete at a time or later.
+func (o Options) Follow(out io.Writer, log history.Log, from time.Time) error {
+	g := &growing{log: log}
+	defer g.close()
 	p := printer{Options: o, out: out, live: true}
 	r := p.reader()
-	for item, err := range r.Items(&growing{f: f, path: path}) {
+	for item, err := range r.Items(g) {
 		if err != nil {
 			return err
 		}
@@ -186,8 +202,9 @@ func ended(item history.Item) time.Time {
 
 // growing reads a log up to its last line feed and waits for more, until no process writes it.
 type growing struct {
-	f    *os.File
-	path string
+	log  history.Log
+	part int      // that is read
+	f    *os.File // the part's; nil: not opened yet
 	rest []byte
 	off  int64
 }
@@ -195,12 +212,28 @@ type growing struct {
 // growingPoll is how often a log is looked at.
 const growingPoll = 100 * time.Millisecond
 
+func (g *growing) close() {
+	if g.f != nil {
+		g.f.Close()
+	}
+}
+
 func (g *growing) Read(b []byte) (int, error) {
 	for last := false; len(g.rest) == 0; {
+		if g.f == nil {
+			f, err := os.Open(g.log.Parts[g.part].Log)
+			if err != nil {
+				return 0, err
+			}
+			g.f, g.off = f, 0
+		}
 		chunk := make([]byte, 64<<10)
 		n, err := g.f.ReadAt(chunk, g.off)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return 0, err
+		}
+		if length := g.log.Parts[g.part].Length; length >= 0 {
+			n = int(min(int64(n), max(0, length-g.off)))
 		}
 		whole := bytes.LastIndexByte(chunk[:n], '\n') + 1
 		if whole == 0 && n == len(chunk) { // part of a long line
@@ -209,9 +242,20 @@ func (g *growing) Read(b []byte) (int, error) {
 		g.rest, g.off = chunk[:whole], g.off+int64(whole)
 		switch {
 		case whole > 0:
+			continue
+		case g.part+1 < len(g.log.Parts):
+			g.part++
+			g.close()
+			g.f = nil
+			continue
+		}
+		now := g.log.Again()
+		switch {
+		case len(now.Parts) > len(g.log.Parts): // the log was broken, and the session went on in another
+			g.log = now
 		case last:
 			return 0, io.EOF
-		case !history.Live(g.path): // it may have written until now
+		case !now.Live(): // it may have written until now
 			last = true
 		default:
 			time.Sleep(growingPoll)
