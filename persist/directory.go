@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/agenttool/filesystem"
 )
 
 // LogName is the name of the journal in a session's directory.
@@ -79,10 +80,7 @@ func checkOwn(all *os.Root, name string) error {
 	if int(st.Uid) != os.Geteuid() {
 		return fmt.Errorf("%s belongs to user %d", name, st.Uid)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return f.Chmod(dirMode)
-	}
-	return nil
+	return filesystem.OthersKeptOut(filepath.Join(all.Name(), name))
 }
 
 // opener opens a file as [os.OpenFile] does, or [os.Root.OpenFile].

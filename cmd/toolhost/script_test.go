@@ -33,7 +33,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(waiting{m}, map[string]func(){"toolhost": tapped})
+	testscript.Main(waiting{m}, map[string]func(){"toolhost": tapped, poorName: servePoor})
 }
 
 // waiting runs more tests at once than there are processors: most of them wait for processes.

@@ -8,8 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolhost/agenttool/filesystem"
 )
 
 const keySize = 32
@@ -37,13 +40,42 @@ func UserKey(path string) ([]byte, error) {
 	}
 	defer os.Remove(f.Name())
 	_, err = f.Write(NewKey())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+	if err = errors.Join(err, filesystem.Sync(f), f.Close()); err != nil {
 		return nil, err
 	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) { // another process may be first
+	if err := nameKey(f.Name(), path); err != nil {
 		return nil, err
 	}
 	return readKey(path)
+}
+
+// keyLockWait is how long another process may take to name its key.
+const keyLockWait = time.Second
+
+// nameKey gives a new key its name, unless another process was first: by a hard link, or under a lock where the file system has none.
+func nameKey(from, path string) error {
+	err := os.Link(from, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	dir, failed := os.Open(filepath.Dir(path))
+	if failed != nil {
+		return failed
+	}
+	defer dir.Close() // and gives the lock back
+	for deadline := time.Now().Add(keyLockWait); ; time.Sleep(time.Millisecond) {
+		failed := unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if failed == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			return errors.Join(err, failed)
+		}
+	}
+	if _, there := os.Lstat(path); !errors.Is(there, fs.ErrNotExist) {
+		return there
+	}
+	return os.Rename(from, path)
 }
 
 func readKey(path string) ([]byte, error) {

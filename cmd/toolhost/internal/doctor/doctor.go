@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"toolhost/agenttool/count"
+	"toolhost/agenttool/filesystem"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/confine"
 	"toolhost/cmd/toolhost/internal/dirs"
@@ -33,6 +34,15 @@ type Findings struct {
 	Lacks       []string        `json:"lacks"`
 	Obstacles   []string        `json:"obstacles"` // why places of toolhost's cannot be used
 	Sandbox     sandbox.Finding `json:"sandbox"`
+	State       state           `json:"state"`
+}
+
+// state is the directory with toolhost's logs, copies and caches.
+type state struct {
+	Dir        string   `json:"dir"`
+	FileSystem string   `json:"file_system"`
+	Weaker     []string `json:"weaker"` // because of its file system
+	Costs      string   `json:"costs"`  // what a safe order of writes costs; "" for nothing
 }
 
 // bounds are what all commands of a session may have together by default.
@@ -56,12 +66,12 @@ type client struct {
 }
 
 // Examine makes a sandbox of each level for real, and looks for caches and clients.
-func Examine(state string) (f Findings, err error) {
-	f.Sandbox = sandbox.ProbeNow(state)
+func Examine(dir string) (f Findings, err error) {
+	f.Sandbox, f.State = sandbox.ProbeNow(dir), examineState(dir)
 	level := f.Sandbox.Level
 	usual := sandbox.UsualBounds()
 	f.Bounds = bounds{usual.Memory, usual.Processes}
-	f.Advice, f.Answers, f.CachesAlone = sandbox.Advice(f.Sandbox), answerGaps(level), layerGap(level, state)
+	f.Advice, f.Answers, f.CachesAlone = sandbox.Advice(f.Sandbox), answerGaps(level), layerGap(level, dir)
 	f.Absent, f.Holds, f.Lacks, f.Clients = absences(level), []string{}, []string{}, []client{}
 	for _, p := range sandbox.Promises() {
 		if p.Held(level) {
@@ -78,12 +88,21 @@ func Examine(state string) (f Findings, err error) {
 		}
 	}
 	f.Config = output.List(confine.ConfigNotes())
-	caches, err := cache.List(dirs.Caches(state))
+	caches, err := cache.List(dirs.Caches(dir))
 	f.Caches, f.Obstacles = output.List(caches), output.List(dirs.Obstacles())
 	if len(f.Obstacles) > 0 { // they say more
 		err = nil
 	}
 	return f, err
+}
+
+// examineState tries what the file system of the state can do.
+func examineState(dir string) state {
+	can, err := filesystem.Probe(dir)
+	if err != nil { // the obstacles say more
+		return state{Dir: dir, Weaker: []string{"nothing can be tried in it: " + err.Error()}}
+	}
+	return state{Dir: dir, FileSystem: can.Kind, Weaker: output.List(can.Weaker()), Costs: can.Costs()}
 }
 
 // Print prints the findings.
@@ -99,6 +118,7 @@ func (f Findings) Print(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "  %s\n          %s\n", a.What, a.Do)
 	}
+	f.printState(&b)
 	f.printCaches(&b)
 	for i, note := range f.Config {
 		if i == 0 {
@@ -149,6 +169,19 @@ func (f Findings) printSandbox(b *strings.Builder) {
 	}
 	for _, gap := range f.Answers {
 		fmt.Fprintf(b, "  answers %s\n", gap)
+	}
+}
+
+func (f Findings) printState(b *strings.Builder) {
+	fmt.Fprintf(b, "state: %s\n", visible.Text(f.State.Dir))
+	if f.State.FileSystem != "" {
+		fmt.Fprintf(b, "  on      %s\n", visible.Text(f.State.FileSystem))
+	}
+	for _, words := range f.State.Weaker {
+		fmt.Fprintf(b, "  weaker  %s\n", visible.Text(words))
+	}
+	if f.State.Costs != "" {
+		fmt.Fprintf(b, "  costs   %s\n", f.State.Costs)
 	}
 }
 

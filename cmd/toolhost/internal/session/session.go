@@ -159,6 +159,7 @@ func (s *Session) openHost(read *settings.Settings) (err error) {
 		PanicLog:    func(m string) { fmt.Fprintln(output.Stderr(), m) },
 		First: func() {
 			go sockets.Sweep()
+			s.tellState()
 			if err := s.Sandbox.Prepare(); err != nil {
 				s.o.Log("commands do not run: " + err.Error())
 			}
