@@ -64,12 +64,12 @@ func (w *walk) callExpr(x *syntax.CallExpr) {
 func (w *walk) simple(argv []program.Word, by runner) {
 	w.programDepth++
 	defer func() { w.programDepth-- }()
-	if w.programDepth > maxNested {
+	if w.programDepth > maxProgramDepth {
 		w.found.hidden("too many programs run one another")
 		return
 	}
 	w.commandWords += len(argv)
-	if w.commandWords > maxGiven || len(w.found.parts) >= maxParts {
+	if w.commandWords > maxCommandWords || len(w.found.parts) >= maxParts {
 		w.found.reject(w.found.reason("there are too many commands, or their words are too many"))
 	}
 	if w.found.rejection != nil {

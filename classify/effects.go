@@ -173,7 +173,7 @@ func (w *walk) effect(e program.Effect, u *program.Use) {
 		}
 	case program.RunsHooks:
 		w.found.note(incomplete)
-	case program.Adds, program.HostsUnknown: // see usePaths and useHosts
+	case program.Adds, program.HostsUnknown: // they say how the writes and hosts count, see usePaths and useHosts
 	default: // RunsCode and unknown effects
 		w.found.note(unknown)
 	}

@@ -138,7 +138,7 @@ func (w *walk) endless(x *syntax.WhileClause) {
 // noteEndless notes a loop that does not end by its condition.
 func (rec *record) noteEndless(body []*syntax.Stmt) {
 	if leaves(body) {
-		rec.note(mayRun)
+		rec.note(mayRunLong)
 		return
 	}
 	rec.note(long)

@@ -84,7 +84,7 @@ func (g *extractor) braced(s *spellings, word *syntax.Word) bool {
 		return false
 	}
 	var each []*syntax.Word
-	ok := found && g.braceWords < maxExpanded && !namesGrow(split.Parts)
+	ok := found && g.braceWords < maxBraceWords && !namesGrow(split.Parts)
 	if ok {
 		each, ok = expandBraces(split.Parts)
 		g.braceWords += len(each)
@@ -302,7 +302,7 @@ func (g *extractor) expansion(b *strings.Builder, part syntax.WordPart) {
 		text = agenttool.Unread
 	}
 	g.variableBytes += len(text)
-	if b.Len()+len(text) > maxValue || g.variableBytes > maxRecorded {
+	if b.Len()+len(text) > maxValue || g.variableBytes > maxWordBytes {
 		text = agenttool.Unread
 	}
 	b.WriteString(text)
@@ -485,7 +485,8 @@ func (g *extractor) enter(n syntax.Node) {
 	g.assignedBefore = append(g.assignedBefore, before)
 }
 
-// leave tears the variables that were assigned in a node, if it may not have run, or only in a process of its own.
+// leave notes of the variables that were assigned in a node that they may hold something else, if it may not have run, or only in a
+// process of its own.
 func (g *extractor) leave() {
 	last := len(g.assignedBefore) - 1
 	before := g.assignedBefore[last]

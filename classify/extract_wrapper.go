@@ -44,7 +44,7 @@ func (g *extractor) byDescription(name string, argv []string, at syntax.Pos) boo
 	if b := builtins()[name]; b != nil {
 		spec = &b.spec
 	}
-	if spec == nil || g.programDepth >= maxNested {
+	if spec == nil || g.programDepth >= maxProgramDepth {
 		return false
 	}
 	if name == "command" && len(argv) > 1 && strings.HasPrefix(argv[1], "-") && strings.ContainsAny(argv[1], "vV") {

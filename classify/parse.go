@@ -16,26 +16,26 @@ import (
 
 // Beyond these limits a command line is not analysed and its facts are unknown.
 const (
-	maxText     = 64 << 10  // bytes
-	maxSteps    = 20_000    // nodes looked at, counted again for every turn of a loop that is followed
-	maxDepth    = 200       // nesting, functions and shells in shells included
-	maxBracket  = 300       // nesting that the parser is given, counted without regard to quotes
-	maxNested   = 20        // programs and shells that run one another
-	maxTurns    = 20        // of a loop over known words; one over more is taken as a whole
-	maxFields   = 1_000     // that the braces of one word may make
-	maxExpanded = 4_000     // and those of the whole command line, before no more are expanded
-	maxVars     = 200       // variables that are followed; beyond it all are forgotten
-	maxValue    = 4 << 10   // bytes of a variable that is followed
-	maxFuncs    = 200       // functions that are followed; beyond it none is trusted
-	maxGiven    = 100_000   // words of the simple commands, counted again for each program that runs another
-	maxParts    = 4_000     // simple commands
-	maxPaths    = 2_000     // read, and as many written, that are named
-	maxHosts    = 500       // that are named
-	maxTouched  = 512 << 10 // bytes of the paths and hosts that are named
-	maxTold     = 256 << 10 // bytes of the reasons of the parts
-	maxRecorded = 256 << 10 // bytes of the words of all commands, before only names are kept
-	maxReasons  = 64
-	maxReason   = 300 // bytes of one
+	maxText         = 64 << 10  // bytes
+	maxSteps        = 20_000    // nodes looked at, counted again for every turn of a loop that is followed
+	maxDepth        = 200       // nesting, functions and shells in shells included
+	maxBracket      = 300       // nesting that the parser is given, counted without regard to quotes
+	maxProgramDepth = 20        // programs and shells that run one another
+	maxTurns        = 20        // of a loop over known words; one over more is taken as a whole
+	maxFields       = 1_000     // that the braces of one word may make
+	maxBraceWords   = 4_000     // and those of the whole command line, before no more are expanded
+	maxVars         = 200       // variables that are followed; beyond it all are forgotten, or may hold anything
+	maxValue        = 4 << 10   // bytes of a variable that is followed
+	maxFuncs        = 200       // functions that are followed; beyond it none is trusted
+	maxCommandWords = 100_000   // words of the simple commands, counted again for each program that runs another
+	maxParts        = 4_000     // simple commands
+	maxPaths        = 2_000     // read, and as many written, that are named
+	maxHosts        = 500       // that are named
+	maxPathBytes    = 512 << 10 // bytes of the paths and hosts that are named
+	maxReasonBytes  = 256 << 10 // bytes of the reasons of the parts
+	maxWordBytes    = 256 << 10 // bytes of the words of all commands, before only names are kept
+	maxReasons      = 64
+	maxReason       = 300 // bytes of one
 )
 
 // unfit returns the reason why a text cannot be parsed at all.

@@ -23,7 +23,7 @@ func (w *walk) visit(how access, word program.Word) {
 	if !word.Static {
 		missing := w.addGlob(how, word)
 		w.found.note(missing)
-		if missing.has(incomplete | matched) {
+		if missing.has(incomplete | byPattern) {
 			why := "`" + w.spelled(word) + "` may name a file outside the workspace"
 			if word.Unquoted {
 				why = w.wantsQuotes(word)
@@ -195,7 +195,7 @@ func (w *walk) addGlob(how access, word program.Word) tally {
 			w.found.globs = append(w.found.globs, at)
 		}
 	}
-	return matched
+	return byPattern
 }
 
 const maxGlobs = 16

@@ -24,13 +24,13 @@ const (
 	mayReach
 	loopback // it reaches this machine by the network
 	long
-	mayRun // it may run for long, depending on the data that it finds
+	mayRunLong // it may run for long, depending on the data that it finds
 	interactive
 	observes
 	notConcurrent
 	background
 	incomplete // it touches paths that are not named
-	matched    // it touches paths that are known by patterns only
+	byPattern  // it touches paths that are known by patterns only
 	hostless   // it reaches hosts that are not named
 	remotes    // it reaches hosts that the configuration of git names
 )
@@ -79,7 +79,7 @@ func (t tally) destructive() agenttool.Fact { return t.unless(mayDestroy, destro
 
 func (t tally) openWorld() agenttool.Fact { return t.unless(mayReach, reaches) }
 
-func (t tally) longRunning() agenttool.Fact { return t.unless(mayRun, long) }
+func (t tally) longRunning() agenttool.Fact { return t.unless(mayRunLong, long) }
 
 func (t tally) concurrencySafe() agenttool.Fact {
 	switch ro := t.readOnly(); {
@@ -91,7 +91,7 @@ func (t tally) concurrencySafe() agenttool.Fact {
 	return agenttool.Unknown
 }
 
-func (t tally) pathsComplete() agenttool.Fact { return t.complete(incomplete | matched) }
+func (t tally) pathsComplete() agenttool.Fact { return t.complete(incomplete | byPattern) }
 
 func (t tally) hostsComplete() agenttool.Fact { return t.complete(hostless | remotes | mayReach) }
 
@@ -173,7 +173,7 @@ func (rec *record) note(t tally) {
 }
 
 // notPassed are findings about a command itself that what covers the commands behind it does not cover.
-const notPassed = unknown | gap | writes | mayDestroy | destroys | reaches | mayReach | incomplete | matched | hostless | remotes
+const notPassed = unknown | gap | writes | mayDestroy | destroys | reaches | mayReach | incomplete | byPattern | hostless | remotes
 
 // passes notes whether the current simple command does nothing but run others. What is found about it before is known to be harmless.
 func (rec *record) passes(u *program.Use) {
@@ -207,7 +207,7 @@ func (rec *record) tell(r agenttool.Reason) {
 	}
 	r.Text = cut.Short(r.Text, maxReason)
 	rec.reasons = addReason(rec.reasons, r)
-	if rec.part >= 0 && rec.reasonBytes < maxTold {
+	if rec.part >= 0 && rec.reasonBytes < maxReasonBytes {
 		rec.reasonBytes += len(r.Text)
 		rec.parts[rec.part].Reasons = addReason(rec.parts[rec.part].Reasons, r)
 	}
@@ -223,7 +223,7 @@ func (rec *record) newPart(argv []program.Word) countedPart {
 		rec.wordBytes += len(word.Text) + 8
 	}
 	var c countedPart
-	c.Exact = rec.wordBytes <= maxRecorded
+	c.Exact = rec.wordBytes <= maxWordBytes
 	if !c.Exact {
 		c.Argv = []string{argv[0].Text[:min(len(argv[0].Text), maxReason)] + "…"}
 		return c
@@ -238,20 +238,6 @@ func (rec *record) newPart(argv []program.Word) countedPart {
 	}
 	return c
 }
-
-// WritesGitConfig is in Facts.Inferred of a command line that changes, or may change, the configuration of a repository.
-//
-// The text alone does not determine the file: git searches for its directory upward from its working directory, and a linked work
-// tree or a submodule keeps its git directory elsewhere. Facts.Writes names the file as if git ran at the top of the repository:
-// .git/config in the working directory, as cd and -C moved it, or config in the directory of --git-dir. A caller that checks the
-// disk must take a path D/.git/config there for the configuration of the repository that holds D. Other files that git commands
-// write in the git directory are named in the same way: hooks, modules, worktrees, config.worktree. Where a word of the place is
-// unknown nothing is named, and PathsComplete is unknown in any case.
-const WritesGitConfig = "writes_git_config"
-
-// inferred are the facts that are derived from the command line.
-var inferred = []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
-	"observes_host", "paths_complete", "hosts_complete", WritesGitConfig}
 
 // keeps records that a command keeps an input without end.
 func (rec *record) keeps(what string) {
@@ -373,7 +359,7 @@ func (rec *record) host(text string) {
 		return
 	}
 	rec.pathBytes += len(rest)
-	if len(rec.hosts) >= maxHosts || rec.pathBytes > maxTouched {
+	if len(rec.hosts) >= maxHosts || rec.pathBytes > maxPathBytes {
 		rec.note(incomplete | reaches)
 		return
 	}
@@ -398,7 +384,7 @@ func (rec *record) add(how access, word program.Word, full string) {
 		was.Makes = was.Makes || p.Makes
 		return
 	}
-	if len(s.list) >= maxPaths || rec.pathBytes > maxTouched {
+	if len(s.list) >= maxPaths || rec.pathBytes > maxPathBytes {
 		rec.note(incomplete)
 		return
 	}

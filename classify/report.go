@@ -6,6 +6,20 @@ import (
 	"toolhost/agenttool"
 )
 
+// WritesGitConfig is in Facts.Inferred of a command line that changes, or may change, the configuration of a repository.
+//
+// The text alone does not determine the file: git searches for its directory upward from its working directory, and a linked work
+// tree or a submodule keeps its git directory elsewhere. Facts.Writes names the file as if git ran at the top of the repository:
+// .git/config in the working directory, as cd and -C moved it, or config in the directory of --git-dir. A caller that checks the
+// disk must take a path D/.git/config there for the configuration of the repository that holds D. Other files that git commands
+// write in the git directory are named in the same way: hooks, modules, worktrees, config.worktree. Where a word of the place is
+// unknown nothing is named, and PathsComplete is unknown in any case.
+const WritesGitConfig = "writes_git_config"
+
+// inferred are the facts that are derived from the command line.
+var inferred = []string{"read_only", "destructive", "open_world", "concurrency_safe", "interactive", "long_running",
+	"observes_host", "paths_complete", "hosts_complete", WritesGitConfig}
+
 func (rec *record) inferred() []string {
 	n := len(inferred)
 	if !rec.gitConfigChanges {
@@ -35,10 +49,14 @@ func (rec *record) report() agenttool.Facts {
 			f.Reasons = append(f.Reasons, r)
 		}
 	}
-	f.Parts, f.PartsComplete, f.Commands = rec.finished(), rec.partsComplete(), rec.commands()
-	f.Mentions, f.Unmentioned, f.MayRun = rec.mentions, rec.unmentioned, rec.allMayRun()
+	f.Parts = rec.finishedParts()
+	f.PartsComplete = rec.partsComplete()
+	f.Commands = rec.commands()
+	f.Mentions, f.Unmentioned = rec.mentions, rec.unmentioned
+	f.MayRun = rec.allMayRun()
 	f.Settings = rec.settings
-	f.Globs, f.Git = rec.matches(f.Parts), rec.gitRuns
+	f.Globs = rec.onlyGlobs(f.Parts)
+	f.Git = rec.gitRuns
 	if t.has(remotes) && !t.has(unknown|hostless|mayReach) {
 		f.Remotes = rec.gitRemotes
 	}
@@ -50,25 +68,29 @@ func (rec *record) report() agenttool.Facts {
 
 // rejectedFacts is the report of a command line whose analysis did not finish. Findings up to there are kept if they are warnings.
 func (rec *record) rejectedFacts() agenttool.Facts {
-	f := agenttool.Facts{Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
+	f := agenttool.Facts{
+		Reads: rec.reads.all(), Writes: rec.writes.list, Hosts: rec.hosts, Locks: rec.locks, Inferred: rec.inferred(),
 		Reasons:  append([]agenttool.Reason{*rec.rejection}, rec.destructive...),
-		Mentions: rec.mentions, Unmentioned: rec.unmentioned, Settings: rec.settings, MayRun: rec.rejection.Text}
+		Mentions: rec.mentions, Unmentioned: rec.unmentioned, Settings: rec.settings, MayRun: rec.rejection.Text,
+	}
 	if len(rec.destructive) > 0 {
 		f.Destructive, f.ReadOnly, f.ConcurrencySafe = agenttool.Yes, agenttool.No, agenttool.No
 	}
 	for i := range rec.parts {
 		rec.parts[i].tally |= unknown
 	}
-	f.Parts = rec.finished()
+	f.Parts = rec.finishedParts()
 	return f
 }
 
-// finished returns the parts with their verdicts.
-func (rec *record) finished() []agenttool.Part {
+// finishedParts returns the parts with their verdicts.
+func (rec *record) finishedParts() []agenttool.Part {
 	parts := make([]agenttool.Part, len(rec.parts))
 	for i := range rec.parts {
 		c := &rec.parts[i]
-		c.ReadOnly, c.Destructive, c.OpenWorld = c.tally.readOnly(), c.tally.destructive(), c.tally.openWorld()
+		c.ReadOnly = c.tally.readOnly()
+		c.Destructive = c.tally.destructive()
+		c.OpenWorld = c.tally.openWorld()
 		c.PathsComplete = c.tally.pathsComplete()
 		if c.tally.has(loopback) && c.OpenWorld == agenttool.No {
 			c.OpenWorld = agenttool.Unknown // a rule about paths and words alone does not cover that
@@ -82,7 +104,7 @@ func (rec *record) finished() []agenttool.Part {
 // redirection to an unknown target, or to another machine, belongs to no part, and no rule for a part covers it; nor does a rule
 // for the words of a command cover variables that it inherits.
 func (w *record) partsComplete() agenttool.Fact {
-	if w.tally.has(gap) || w.exportsVariables || w.shellTally.has(unknown|incomplete|matched|reaches|mayReach) {
+	if w.tally.has(gap) || w.exportsVariables || w.shellTally.has(unknown|incomplete|byPattern|reaches|mayReach) {
 		return agenttool.Unknown
 	}
 	return agenttool.Yes
@@ -148,9 +170,9 @@ func (rec *record) partAt(at place) int {
 	return -1
 }
 
-// matches returns the patterns, if they are all that is missing and every command reads alone: another could make what they match.
-func (rec *record) matches(parts []agenttool.Part) []agenttool.Glob {
-	if t := rec.tally; !t.has(matched) || t.has(incomplete|unknown) || rec.globOptionsChanged {
+// onlyGlobs returns the patterns, if they are all that is missing and every command reads alone: another could make what they match.
+func (rec *record) onlyGlobs(parts []agenttool.Part) []agenttool.Glob {
+	if t := rec.tally; !t.has(byPattern) || t.has(incomplete|unknown) || rec.globOptionsChanged {
 		return nil
 	}
 	for i := range parts {

@@ -222,7 +222,7 @@ func (w *walk) braces(word *syntax.Word) (words []*syntax.Word, ok bool) {
 	if namesGrow(split.Parts) {
 		w.unknown("braces beside a variable may make it another one")
 	}
-	if w.braceWords >= maxExpanded {
+	if w.braceWords >= maxBraceWords {
 		w.unknown("there are too many braces")
 		return nil, false
 	}
