@@ -19,23 +19,15 @@ func (g *extractor) settingsAmong(argv []string, at syntax.Pos) {
 			g.setting(variable, value)
 		}
 		switch {
-		case variable == "--entrypoint" && !ok && i+1 < len(argv):
-			value = argv[i+1]
-			fallthrough
 		case variable == "--entrypoint":
+			if !ok && i+1 < len(argv) {
+				value = argv[i+1]
+			}
 			g.argv([]string{value, agenttool.Unread}, at)
 		case ok && program.CommandVariable(variable):
 			g.text(strings.TrimLeft(value, "!| "), at, false)
 		}
 	}
-}
-
-// followed gathers a command that is given words which are not known after its own.
-func (g *extractor) followed(argv []string, at syntax.Pos) {
-	if len(argv) > 0 {
-		g.mention(argv)
-	}
-	g.argv(append(argv[:len(argv):len(argv)], agenttool.Unread), at)
 }
 
 // byDescription gathers what a program runs by its description, and reports whether that is all that it runs of its words.
@@ -92,11 +84,14 @@ func (g *extractor) runsCommand(c program.Command, argv []string, at syntax.Pos)
 		}
 		return
 	}
-	if inner := spelledAgain(c.Argv, argv); c.More {
-		g.followed(inner, at)
-	} else {
-		g.argv(inner, at)
+	inner := spelledAgain(c.Argv, argv)
+	if c.More { // words that are not known may follow
+		if len(inner) > 0 {
+			g.mention(inner)
+		}
+		inner = append(inner[:len(inner):len(inner)], agenttool.Unread)
 	}
+	g.argv(inner, at)
 }
 
 // shellOf returns the text that a word is for a shell: the word itself, a part of it, or that word and all after it.
