@@ -118,9 +118,11 @@ func firstText(w *syntax.Word) string {
 var keepsNothing = program.WordSet(": cd echo false pwd times true type")
 
 // builtinNames are the builtins of bash and dash.
-var builtinNames = program.WordSet(`. : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue coproc declare dirs
-	disown echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd pushd pwd read
-	readarray readonly return select set shift shopt source suspend test time times trap true type typeset ulimit umask unalias unset wait`)
+var builtinNames = program.WordSet(`
+	. : [ alias bg bind break builtin caller cd chdir command compgen complete compopt continue coproc declare dirs disown
+	echo enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd pushd
+	pwd read readarray readonly return select set shift shopt source suspend test time times trap true type typeset ulimit
+	umask unalias unset wait`)
 
 // ReplacesShell reports whether bash -c does nothing with a line but to execute one program in its own place, whose words all
 // stand in the line: no bash is left then that would have the line among its arguments. A builtin runs in bash; the answer is

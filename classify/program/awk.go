@@ -23,8 +23,9 @@ func judgeAwk(a *Args, u *Use) {
 	}
 	var text strings.Builder
 	for _, w := range scripts {
-		if !w.Static && len(scripts) == 1 && w.Shape().Sample != "" && !strings.Contains(w.Shape().Sample, "\n") { // as with any other number
-			judgeAwkProgram(w.Shape().Sample, w, u)
+		sample := w.Shape().Sample
+		if !w.Static && len(scripts) == 1 && sample != "" && !strings.Contains(sample, "\n") { // as with any other number
+			judgeAwkProgram(sample, w, u)
 			continue
 		}
 		if !w.Static {

@@ -269,7 +269,8 @@ func judgeInterpreter(a *Args, u *Use) {
 }
 
 // projectModules are modules of Python that build, test or check a project, as the programs of the same names do.
-var projectModules = WordSet(`pytest unittest tox nox coverage mypy pyright black isort flake8 pylint ruff build bandit pre_commit doctest nose2`)
+var projectModules = WordSet(`
+	pytest unittest tox nox coverage mypy pyright black isort flake8 pylint ruff build bandit pre_commit doctest nose2`)
 
 // judgePython: -m with one of those modules runs code of this project.
 func judgePython(a *Args, u *Use) {

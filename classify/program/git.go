@@ -217,7 +217,8 @@ func gitConfigSets(operands []Word, u *Use) bool {
 var gitHarmlessSections = WordSet("color column advice status i18n versionsort")
 
 // gitHarmlessKeys are harmless keys of other sections.
-var gitHarmlessKeys = WordSet(`blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date log.decorate log.abbrevcommit
+var gitHarmlessKeys = WordSet(`
+	blame.coloring blame.showemail blame.showroot blame.blankboundary blame.date log.date log.decorate log.abbrevcommit
 	log.follow log.showroot log.mailmap user.name user.email core.quotepath core.abbrev core.precomposeunicode
 	core.ignorecase core.filemode core.autocrlf core.eol core.safecrlf core.whitespace core.commentchar core.preloadindex
 	core.bigfilethreshold core.logallrefupdates core.warnambiguousrefs core.checkstat core.trustctime core.symlinks
