@@ -8,7 +8,7 @@
 #
 #   testdata/long.sh
 #
-# Longer still: programs.sh, escapes/attack.sh, escapes/race.sh, jobs/soak.sh, fuzz.sh, faults/*.
+# Longer still: programs.sh, builds.sh, escapes/attack.sh, escapes/race.sh, jobs/soak.sh, fuzz.sh, faults/*.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export TOOLHOST_LONG=1 TOOLHOST_ROUNDS=60 CGO_ENABLED=0
