@@ -280,3 +280,148 @@ func unsupported(version string) error {
 	e.Data, _ = agenttool.Encode(sdk.UnsupportedProtocolVersionData{Supported: sdk.SupportedProtocolVersions(), Requested: cut.Short(version, maxErrorText)})
 	return e
 }
+
+// admission keeps the calls of a stream in the order of their lines until the host has them. The SDK handles each request in
+// a goroutine of its own, so the next call is handed to it only when the host has the one before. The zero value is ready,
+// and nil keeps no order.
+type admission struct {
+	mu      sync.Mutex
+	last    *request
+	settled chan struct{} // closed when the host has the last call, or when that was refused; nil: no call came yet
+}
+
+// next waits until the host has the last call, at most settleTime, and begins another one.
+func (a *admission) next(r *request) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	settled := a.settled
+	a.mu.Unlock()
+	if settled != nil {
+		await(settled, settleTime)
+	}
+	a.mu.Lock()
+	a.last, a.settled = r, make(chan struct{})
+	a.mu.Unlock()
+}
+
+// await waits until a channel is closed, or for the limit.
+func await(c <-chan struct{}, limit time.Duration) {
+	select {
+	case <-c:
+		return
+	default:
+	}
+	select {
+	case <-c:
+	case <-time.After(limit):
+	}
+}
+
+// begun says that the host has the last call.
+func (a *admission) begun() { a.settle(nil) }
+
+// refused says that a call is answered: if it is the last one, and the SDK refused it, the host never has it.
+func (a *admission) refused(r *request) {
+	if r != nil {
+		a.settle(r)
+	}
+}
+
+// settle lets the next call begin if r is the last one; nil is whichever that is.
+func (a *admission) settle(r *request) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.settled == nil || r != nil && r != a.last {
+		return
+	}
+	a.last = nil // a later answer to the same request settles nothing
+	select {
+	case <-a.settled:
+	default:
+		close(a.settled)
+	}
+}
+
+// How long it may take until one more of the calls that were received begins, and how often that is looked at.
+const (
+	settleTime  = 2 * time.Second
+	settlePause = time.Millisecond
+)
+
+// streamKey is the key under which the context of a stream's requests has the stream; over HTTP there is none.
+type streamKey struct{}
+
+func withStream(ctx context.Context, st *Stream) context.Context {
+	return context.WithValue(ctx, streamKey{}, st)
+}
+
+// waitRoom waits until the client of a request has read enough for another result; over HTTP none waits here.
+func waitRoom(ctx context.Context) {
+	if st, ok := ctx.Value(streamKey{}).(*Stream); ok {
+		st.o.Room()
+	}
+}
+
+// start is a call on its way from the line to the host.
+type start struct {
+	stream *Stream
+	once   sync.Once
+	begun  bool
+}
+
+type startKey struct{}
+
+// starting returns the context of a call of the stream, and a function that ends the call. It does not count calls over HTTP.
+func starting(ctx context.Context) (context.Context, func()) {
+	st, ok := ctx.Value(streamKey{}).(*Stream)
+	if !ok {
+		return ctx, func() {}
+	}
+	s := &start{stream: st}
+	return context.WithValue(ctx, startKey{}, s), func() {
+		if s.begun {
+			st.begun.Add(-1)
+		}
+	}
+}
+
+// hasBegun says that the host has the call now, or has refused it.
+func hasBegun(ctx context.Context) {
+	if s, ok := ctx.Value(startKey{}).(*start); ok {
+		s.once.Do(func() { s.begun = true; s.stream.begun.Add(1) })
+		s.stream.admission.begun()
+	}
+}
+
+// Settle waits until every call that was received has begun in the host, or is answered: a host that drains takes no more.
+// It returns soon after ctx ends, or when calls do not begin.
+func (st *Stream) Settle(ctx context.Context) {
+	limit := time.NewTimer(settleTime)
+	defer limit.Stop()
+	again := time.NewTicker(settlePause)
+	defer again.Stop()
+	for left := st.unbegun(); left > 0; {
+		select {
+		case <-again.C:
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		}
+		now := st.unbegun()
+		if now < left {
+			limit.Reset(settleTime) // on a busy machine it takes its time
+		}
+		left = now
+	}
+}
+
+// unbegun is how many calls were received that have neither begun nor been answered.
+func (st *Stream) unbegun() int64 {
+	return int64(st.requests.unanswered(methodCall)) - st.begun.Load()
+}
