@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 )
 
 // Tool is something that can be called: a description, and a way to turn raw input into a Call.
@@ -94,6 +95,15 @@ type Durable interface {
 	Durable() bool
 }
 
+// Bounded is a Call that says how long it may take by itself, where its caller named no deadline. A call that takes longer is
+// ended, since a file system that it needs may never answer. The time counts from the moment at which the call is bound, without that which it
+// waits for other calls, hooks or a person, or for what it runs: see [Beginner].
+//
+// Calls of the kind file_operation that do not implement it have a minute. Others are not bounded.
+type Bounded interface {
+	OwnTime() time.Duration
+}
+
 // Previewer is a Call that can show its change before it runs. Preview runs only for a prompt. The call remembers the
 // content under its last preview. If the disk holds other content by then, Run changes nothing and fails with an error
 // that wraps [ErrPreviewStale].
@@ -144,6 +154,12 @@ type Reporter interface {
 
 	// Invocation is the id of the call.
 	Invocation() InvocationID
+}
+
+// Beginner is a Reporter that wants to know when a [Bounded] call has begun what it runs, and only waits for that until it calls over. The call
+// has a minute then for what it does afterwards.
+type Beginner interface {
+	Begun() (over func())
 }
 
 // Asker is a Reporter that can ask for more while the call runs.

@@ -121,6 +121,7 @@ type call struct {
 	cancel     context.CancelCauseFunc
 	expire     context.CancelFunc
 	ctxEnd     atomic.Int64  // when ctx ended, in nanoseconds since 1970; 0: it has not
+	own        ownTime       // for a call without a deadline
 	leavesJob  atomic.Bool   // a job goes on after it
 	concluding atomic.Bool   // a goroutine has begun to conclude the call
 	ended      chan struct{} // closed when the result is known
@@ -128,9 +129,10 @@ type call struct {
 
 	// Its place among the others. live.mu guards it; the call itself reads it freely.
 	turn       turn
-	afterOther bool  // it waited for another call: the end of input cancels it unless it is read-only
-	waiting    bool  // for a slot, a lock or an answer: likewise
-	next       *call // the member of the batch behind this one
+	queuing    atomic.Pointer[scheduler.Ticket] // its place while it waits for calls before it; nil: it does not
+	afterOther bool                             // it waited for another call: the end of input cancels it unless it is read-only
+	waiting    bool                             // for a slot, a lock or an answer: likewise
+	next       *call                            // the member of the batch behind this one
 
 	// Its place among those that move the session. places.mu guards it; the call itself reads mayMove freely.
 	order     int64 // its number in the order of admission

@@ -255,7 +255,9 @@ func (c *call) permissionDecisionHooks(ctx context.Context, d agenttool.Decision
 		return nil
 	}
 	c.hooks.told(d)
+	over := c.own.wait()
 	o := c.hooks.run(ctx, hook.PermissionDecision, c.situation)
+	over()
 	if d.Behavior != agenttool.Deny {
 		return blocked(ctx, hook.PermissionDecision, o)
 	}
@@ -270,7 +272,9 @@ func (c *call) permissionDecisionHooks(ctx context.Context, d agenttool.Decision
 func (c *call) consult(ctx context.Context, e hook.Event) (hint, error) {
 	var o hook.Outcome
 	if c.hooks != nil {
+		over := c.own.wait()
 		o = c.hooks.run(ctx, e, c.situation)
+		over()
 	}
 	if err := blocked(ctx, e, o); err != nil {
 		return hint{}, err
@@ -338,7 +342,9 @@ func (c *call) ask(ctx context.Context, d agenttool.Decision, override bool) (pr
 	defer p.Over()
 	asks := agenttool.Progress{Status: "waiting_for_permission", Message: "waits for a person"}
 	stop := announceWait(c, agenttool.StatusAwaitingApproval, agenttool.PhasePermission, asks)
+	over := c.own.wait()
 	answer, err := p.Answer(ctx)
+	over()
 	stop()
 	h.live.started(c)
 	if err != nil {

@@ -763,6 +763,47 @@ func TestStuckTool(t *testing.T) {
 	})
 }
 
+// TestFileSystemThatNeverAnswers: a call on files that its caller gave no deadline is answered within a minute and two seconds of its own time, and
+// so is one that waits for its locks. A call that waits for another that works is not hurried.
+func TestFileSystemThatNeverAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		files := described{&fake{name: "put", run: func(_ context.Context, in fakeInput, _ agenttool.Reporter) (agenttool.Output, error) {
+			if in.Say == "stuck" {
+				<-release
+			}
+			return agenttool.Output{}, nil
+		}}, func(d *agenttool.Description) { d.Declaration.ToolKind = agenttool.KindFileOperation }}
+		long := &fake{name: "long", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+			time.Sleep(10 * time.Minute)
+			return agenttool.Output{}, nil
+		}}
+		f := newFixture(t, []agenttool.Tool{files, long}, allowing("put"), allowing("long"))
+		began := time.Now()
+		working := f.start(host.Request{ID: "working", Tool: "long", Input: input("b")})
+		patient := f.start(host.Request{ID: "patient", Tool: "put", Input: input("b")})
+		if got := f.call(host.Request{ID: "stuck", Tool: "put", Input: []byte(`{"path":"a","say":"stuck"}`)}); got.Result.Status != agenttool.ResultTimedOut {
+			t.Errorf("stuck: %+v", got.Result)
+		}
+		within := func(what string, most time.Duration) {
+			if took := time.Since(began); took > most {
+				t.Errorf("%s was answered after %s", what, took)
+			}
+			began = time.Now()
+		}
+		within("the call that is stuck", time.Minute+2*time.Second)
+		if got := f.call(host.Request{ID: "behind", Tool: "put", Input: input("a")}); got.Result.Status != agenttool.ResultTimedOut {
+			t.Errorf("behind: %+v", got.Result)
+		}
+		within("the call behind it", time.Minute+2*time.Second)
+		if first, second := <-working, <-patient; first.Result.Status != agenttool.ResultSucceeded || second.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("%+v, and behind it %+v", first.Result, second.Result)
+		}
+		close(release)
+		f.Host.Close()
+	})
+}
+
 // TestLargeBatch: a batch of far more calls than are worked on at once ends, in order, and so do as many single calls
 // that name one batch.
 func TestLargeBatch(t *testing.T) {

@@ -27,7 +27,11 @@ func (c *call) serve() {
 	}
 	err := c.line(c.ctx)
 	if err == nil {
+		if c.req.Timeout <= 0 {
+			c.own.begin(ownLimit, c.outOfTime)
+		}
 		err = c.run(c.ctx)
+		c.own.end()
 	}
 	stop()
 	if !c.concluding.CompareAndSwap(false, true) {
@@ -153,6 +157,7 @@ func (c *call) again(ctx context.Context) error {
 			c.host.places.stays(c)
 		}
 	}
+	defer c.own.wait()()
 	return c.turn.enter(ctx)
 }
 
@@ -224,6 +229,9 @@ func (c *call) bind(ctx context.Context) error {
 		return c.invalid(agenttool.PhaseValidateValues, agenttool.AsError(err, agenttool.InvalidArguments))
 	}
 	c.bound = bound
+	if b, ok := bound.(agenttool.Bounded); ok {
+		c.own.set(b.OwnTime())
+	}
 	mover, ok := c.tool.tool.(agenttool.Mover)
 	c.mayMove = ok && mover.Moves(bound)
 	if !c.mayMove {
@@ -236,6 +244,7 @@ func (c *call) bind(ctx context.Context) error {
 // calls of a batch start together, unless they come after one that may have moved it.
 func (c *call) startDir(ctx context.Context) error {
 	if c.turn.place != nil { // else it acts on jobs
+		defer c.own.wait()()
 		for m, found := c.host.places.moverBefore(c); found; m, found = c.host.places.moverBefore(c) {
 			select {
 			case <-m.over:
@@ -353,9 +362,13 @@ func (c *call) schedule(ctx context.Context) error {
 	}
 	waits := agenttool.Progress{Status: "queued", Message: "waits for other calls"}
 	defer announceWait(c, agenttool.StatusQueued, agenttool.PhaseSchedule, waits)()
-	if err := ticket.Wait(ctx); err != nil {
+	c.queuing.Store(ticket)
+	err := ticket.Wait(ctx)
+	c.queuing.Store(nil)
+	if err != nil {
 		return err
 	}
+	c.own.renew()
 	c.host.live.started(c)
 	waited := c.host.o.Now().Sub(start)
 	c.rec.update(func(inv *agenttool.Invocation) { inv.Scheduler.WaitedUS = waited.Microseconds() })
@@ -416,10 +429,12 @@ func (c *call) execute(ctx context.Context) error {
 		}
 	}
 	c.rec.runs(c.readOnly())
-	if c.req.Timeout <= 0 && c.tool.Declaration.ToolKind == agenttool.KindFileOperation {
-		defer time.AfterFunc(fileLimit, func() { c.cancel(errStalled) }).Stop()
+	over := func() {}
+	if _, ok := c.bound.(agenttool.Bounded); !ok && c.tool.Declaration.ToolKind != agenttool.KindFileOperation {
+		over = c.own.wait() // nobody knows how long it takes
 	}
 	out, err := c.bound.Run(ctx, reporter{c})
+	over()
 	if err == nil {
 		err = c.host.live.keep(c, out)
 		if err != nil {
@@ -449,24 +464,34 @@ func (c *call) takeRoom(ctx context.Context) error {
 	c.host.live.mu.Lock()
 	c.turn.room = room
 	c.host.live.mu.Unlock()
+	defer c.own.wait()()
 	return room.Wait(ctx)
 }
 
-// fileLimit is how long a call without a deadline may read or write files: a file system may never answer.
-const fileLimit = time.Minute
-
 // recorded waits until the journal holds the call's events and has room for its end, and until they are on the disk if the call's
 // changes will be.
+//
+// Calls behind this one wait for its locks meanwhile. So it takes half of what its deadline leaves: those that only read, and were made at the same
+// time, still come to their result.
 func (c *call) recorded(ctx context.Context) error {
 	if err := c.rec.flush(); err != nil && !errors.Is(err, persist.ErrPending) {
 		return err
 	}
-	err := c.host.o.Store.Reserve(ctx)
-	if d, ok := c.bound.(agenttool.Durable); ok && err == nil && d.Durable() {
-		err = c.host.o.Store.Sync(ctx)
+	bounded := ctx
+	if end, ok := ctx.Deadline(); ok {
+		half, cancel := context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+		bounded = half
 	}
-	if ctx.Err() != nil {
+	err := c.host.o.Store.Reserve(bounded)
+	if d, ok := c.bound.(agenttool.Durable); ok && err == nil && d.Durable() {
+		err = c.host.o.Store.Sync(bounded)
+	}
+	switch {
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case bounded.Err() != nil && err != nil:
+		return persist.ErrPending
 	}
 	return err
 }

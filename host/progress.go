@@ -57,6 +57,13 @@ func (r reporter) Payload(name, mediaType string) (agenttool.Payload, error) {
 	return r.c.host.o.Store.Payload(r.c.rec.id, file, mediaType, file)
 }
 
+// Begun implements [agenttool.Beginner].
+func (r reporter) Begun() (over func()) {
+	over = r.c.own.wait()
+	r.c.own.set(ownLimit)
+	return over
+}
+
 // Invocation implements agenttool.Reporter.
 func (r reporter) Invocation() agenttool.InvocationID { return r.c.rec.id }
 

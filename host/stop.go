@@ -204,9 +204,6 @@ func errDeadline(d time.Duration) error {
 	return agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the call did not end within its timeout of "+d.String())
 }
 
-// errStalled is why a call without a deadline ended that a file system held up.
-var errStalled = agenttool.Failure(agenttool.Timeout, "deadline_exceeded", "the file system did not answer for "+fileLimit.String())
-
 // errShutdown is why calls end when the host does.
 var errShutdown = agenttool.Failure(agenttool.Canceled, "runtime_shutdown", "toolhost is shutting down")
 

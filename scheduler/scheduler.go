@@ -200,6 +200,18 @@ func (t *Ticket) Strand() {
 	}
 }
 
+// BehindStuck reports whether the call waits for one that has given its slot back: see [Ticket.Strand]. It may never start.
+func (t *Ticket) BehindStuck() bool {
+	t.scheduler.mu.Lock()
+	defer t.scheduler.mu.Unlock()
+	for before := t.entry.blocker; before != nil; before = before.blocker {
+		if before.stuck {
+			return true
+		}
+	}
+	return false
+}
+
 // ready reports whether e may start now, where earlier are the calls before it in the line.
 func (s *Scheduler) ready(e *entry, earlier []*entry) bool {
 	if e.state != waiting || len(s.running)-s.stuck >= s.max || e.group.full() || e.blocker != nil && e.blocker.state != done {

@@ -371,6 +371,9 @@ func TestStrandedCallKeepsItsLocks(t *testing.T) {
 	if same.Started() || !last.Started() {
 		t.Error("the stuck call has lost its lock, or holds up a call that does not need it")
 	}
+	if !same.BehindStuck() || last.BehindStuck() {
+		t.Error("only the call that needs its lock waits for the stuck one")
+	}
 	last.Release()
 	other = s.Enqueue(scheduler.Request{Locks: read("/w/a")})
 	if other.Started() {

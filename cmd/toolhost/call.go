@@ -44,7 +44,10 @@ share a session log. A command that would go on by itself ends with the call. A 
 			}
 			o := s.options()
 			o.Reachable, o.Overwrite = true, true
+			begun := watchStart(exitFailed, o)
+			defer begun()
 			session, first, err := onecall.New(o, int64(s.jobOutput))
+			begun()
 			if err != nil {
 				return err
 			}

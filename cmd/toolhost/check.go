@@ -42,7 +42,10 @@ Exit codes: 0 it runs; 3 it is denied; 4 it asks; 2 the command line, the settin
   printf '%s\n' 'ls' 'rm -rf x' | toolhost check --lines --deny 'Shell(rm *)'
   toolhost check --explain-rule 'Shell(git *)'`,
 		Args: c.args,
-		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.InOrStdin(), cmd.OutOrStdout(), args) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			defer watchStart(exitFailed, c.flags.options())()
+			return c.run(cmd.InOrStdin(), cmd.OutOrStdout(), args)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.flags.Workspace, "workspace", ".", "`directory` in which the call would be made")

@@ -8,6 +8,7 @@ import (
 	"toolhost/agenttool/json"
 	"toolhost/cmd/toolhost/internal/dirs"
 	"toolhost/cmd/toolhost/internal/doctor"
+	"toolhost/cmd/toolhost/internal/session"
 	"toolhost/sandbox"
 )
 
@@ -24,6 +25,7 @@ toolhost. It changes nothing.
 Exit codes: 0 the sandbox is full; 1 it is less.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			defer watchStart(exitFailed, session.Options{})()
 			state, err := dirs.State()
 			if err != nil {
 				return err

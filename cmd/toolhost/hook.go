@@ -30,6 +30,7 @@ change what a path leads to, such a call asks; afterwards you are told if it tou
 			if output.IsTerminal(os.Stdin) {
 				fmt.Fprintln(output.Stderr(), "toolhost: reading a call of Claude Code from this terminal. Claude Code starts this command itself: see toolhost setup claude --hook")
 			}
+			defer watchStart(exitUsage, s.options())() // with that code Claude Code does not run the call
 			h := claudecode.Hook{Options: s.options(), Flags: s.policyWords}
 			return h.Answer(cmd.InOrStdin(), cmd.OutOrStdout()) // an error ends with 2: then Claude Code does not run the call
 		},

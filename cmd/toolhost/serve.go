@@ -60,6 +60,8 @@ agenttool/decide, or an MCP client that shows elicitations.
 			}
 			o := s.options()
 			o.Store, o.Reachable, o.Policy.Own = open, true, h.files()
+			begun := watchStart(exitFailed, o)
+			defer begun()
 			at, err := server.Place(cmd.Context(), &o, h.options.Addr == "")
 			if err != nil {
 				return err
@@ -76,6 +78,7 @@ agenttool/decide, or an MCP client that shows elicitations.
 				defer end()
 			}
 			return serve(session, func() (server.Front, error) {
+				begun()
 				if h.options.Addr != "" {
 					h.options.MemoryOnly, h.options.Results = ephemeral, results
 					return h.front(session)

@@ -23,6 +23,17 @@ func (c *call) Input() any { return c.input }
 
 func (c *call) Facts() *agenttool.Facts { return &c.facts }
 
+// How long a command may take to begin where its call has no deadline: as long as it may run, within these.
+const (
+	leastStart = 10 * time.Second
+	mostStart  = time.Minute
+)
+
+// OwnTime implements [agenttool.Bounded].
+func (c *call) OwnTime() time.Duration {
+	return min(max(time.Duration(c.input.TimeoutMS)*time.Millisecond, leastStart), mostStart)
+}
+
 // Preflight fails if the directory cannot be entered, bash is missing, or a program of a read-only command lies in
 // the workspace.
 func (c *call) Preflight(context.Context) error {
@@ -71,7 +82,12 @@ func (c *call) Run(ctx context.Context, r agenttool.Reporter) (agenttool.Output,
 	}
 	o := &outcome{call: c, job: j, why: background}
 	if !c.input.RunInBackground {
+		over := func() {}
+		if b, ok := r.(agenttool.Beginner); ok {
+			over = b.Begun()
+		}
 		o.why = c.await(ctx, j, r)
+		over()
 	}
 	o.collect()
 	return o.output(), o.failure(ctx)

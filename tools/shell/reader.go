@@ -76,6 +76,9 @@ func (c *outputCall) Input() any { return c.input }
 
 func (c *outputCall) Facts() *agenttool.Facts { return &c.facts }
 
+// OwnTime implements [agenttool.Bounded]: what it waits for, and a minute for files with output.
+func (c *outputCall) OwnTime() time.Duration { return c.until.Limit + time.Minute }
+
 // check parses and checks the values.
 func (c *outputCall) check() (err error) {
 	in := c.input

@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,11 +32,20 @@ import (
 // deadline is that of every call.
 const deadline = 3 * time.Second
 
+var dumps string
+
 func main() {
 	program := flag.String("program", "", "the toolhost to try; empty: one that is built here")
 	slack := flag.Duration("slack", 0, "how much later than allowed an answer may be")
 	only := flag.String("only", "", "the rows to run: those whose name has this text")
+	onlyDoor := flag.String("door", "", "the only door")
+	flag.StringVar(&dumps, "dumps", "", "a directory for what a host says of its goroutines that is too late, and for its stderr")
+	memory := flag.String("memory", "", "serve this directory instead, by FUSE")
 	flag.Parse()
+	if *memory != "" {
+		check(serveMemory(*memory))
+		return
+	}
 	dir, err := os.MkdirTemp("", "stall-")
 	check(err)
 	if *program == "" {
@@ -46,13 +56,30 @@ func main() {
 	}
 	bad := 0
 	fmt.Printf("%-34s %-6s %9s %9s %9s %9s  %s\n", "what stalls", "door", "latest", "reads", "output", "exit", "statuses")
+	var beside sync.WaitGroup
+	var lines sync.Mutex
 	for _, r := range rows {
 		for _, door := range []string{"native", "mcp", "http"} {
-			if strings.Contains(r.name, *only) && (r.door == "" || r.door == door) {
-				bad += r.run(filepath.Join(dir, strings.ReplaceAll(r.name, " ", "-")+"-"+door), *program, door, *slack)
+			if !strings.Contains(r.name, *only) || r.door != "" && r.door != door || *onlyDoor != "" && *onlyDoor != door {
+				continue
+			}
+			try := func() {
+				line, late := r.run(filepath.Join(dir, strings.ReplaceAll(r.name, " ", "-")+"-"+door), *program, door, *slack)
+				lines.Lock()
+				defer lines.Unlock()
+				fmt.Println(line)
+				if late {
+					bad++
+				}
+			}
+			if r.held { // it waits, most of the time
+				beside.Go(try)
+			} else {
+				try()
 			}
 		}
 	}
+	beside.Wait()
 	_ = os.RemoveAll(dir)
 	if bad > 0 {
 		fmt.Println(bad, "rows are too late")
@@ -76,7 +103,12 @@ type row struct {
 	stall  func(h *host) func()   // begins, and returns what ends it
 	calls  []call                 // made while it lasts
 	after  func(h *host) []string // statuses of more than calls
-	held   bool                   // the kernel holds the process until the end of the stall
+	held   bool                   // the kernel may hold the process until the end of the stall
+
+	served     string // the directory that a FUSE server serves: state, ws or ws/far
+	unreadable bool   // the workspace cannot be read, either
+	early      bool   // it stalls before the host starts: it then answers a call, or ends and says why
+	behind     bool   // some of the calls wait for others that the kernel holds
 }
 
 type call struct{ tool, input string }
@@ -100,18 +132,39 @@ var rows = []row{
 	{name: "reaper stopped", stall: signal("toolhost-session", syscall.SIGSTOP), calls: commands},
 	{name: "stderr full and unread", unread: true, calls: commands, after: refusedCallbacks},
 	{name: "callback refuses", door: "http", calls: commands, after: deadCallbacks},
+	{name: "callback silent", door: "http", calls: commands, after: silentCallbacks},
 	{name: "FIFO that nobody writes", stall: fifo, calls: append([]call{shell("cat fifo"), {"read", `{"path":"fifo"}`}, {"write", `{"path":"fifo","content":"x"}`}}, commands[3])},
 	{name: "state frozen", frozen: "state", stall: freeze("state"), calls: commands, held: true},
-	{name: "workspace frozen", frozen: "ws", stall: freeze("ws"), calls: commands, held: true},
+	{name: "workspace frozen", frozen: "ws", stall: freeze("ws"), calls: commands, held: true, behind: true},
+	{name: "FUSE directory silent", served: "ws/far", stall: silence, calls: append([]call{shell("cat far/file"), {"read", `{"path":"far/file"}`}, {"write", `{"path":"far/x","content":"x"}`}}, commands...), held: true, behind: true},
+	{name: "FUSE settings silent at the start", served: "config", stall: silence, early: true, held: true, door: "native"},
+	{name: "FUSE state silent at the start", served: "state", stall: silence, early: true, held: true, door: "native"},
+	{name: "FUSE workspace silent at the start", served: "ws", stall: silence, early: true, held: true, door: "native"},
+	{name: "FUSE state silent", served: "state", stall: silence, calls: commands, held: true},
+	{name: "FUSE workspace silent", served: "ws", stall: silence, calls: commands, held: true, unreadable: true, behind: true},
 }
 
-func (r row) run(dir, program, door string, slack time.Duration) (bad int) {
+// run tries one row, and returns the line about it.
+func (r row) run(dir, program, door string, slack time.Duration) (line string, late bool) {
 	h, err := start(dir, program, door, r)
 	if err != nil {
-		fmt.Printf("%-34s %-6s not tried: %v\n", r.name, door, err)
-		return 0
+		return fmt.Sprintf("%-34s %-6s not tried: %v", r.name, door, err), false
 	}
 	defer h.clean()
+	if r.early {
+		status, took := h.invoke(read)
+		exit := within(h.exited, time.Now())
+		h.release()
+		late = took > startLimit+slack
+		for h.cmd.ProcessState == nil && within(h.exited, time.Now()) >= never {
+			_ = h.cmd.Process.Kill()
+		}
+		said := strings.Join(strings.Split(strings.TrimSpace(h.stderr.String()), "\n"), "; ")
+		if status != "succeeded" && said == "" {
+			status, late = status+", and nothing is said LATE", true
+		}
+		return fmt.Sprintf("%-34s %-6s %9s %9s %9s %9s  %s: %s", r.name, door, round(took), "", "", roundEnd(exit), status, said), late
+	}
 	h.invoke(shell("echo warm")) // the sandbox is made
 	h.invoke(call{"shell", `{"command":"sleep 77400","run_in_background":true}`})
 	release := func() {}
@@ -122,24 +175,61 @@ func (r row) run(dir, program, door string, slack time.Duration) (bad int) {
 	var statuses []string
 	var all sync.WaitGroup
 	var mu sync.Mutex
-	status, took := h.invoke(read)
-	if reads = took; status != "succeeded" {
-		statuses = append(statuses, "READ "+status)
+	limits := map[string]time.Duration{} // by tool
+	for _, c := range append(r.calls, read) {
+		limits[c.tool] = deadline + 2*time.Second + slack
+		if door == "native" || !r.held {
+			continue
+		}
+		limits[c.tool] += fileTime - deadline // calls over MCP have no deadline: docs/wire.md
+		if c.tool == "shell" {
+			limits[c.tool] += startTime - fileTime
+		}
+		if r.behind {
+			limits[c.tool] += fileTime + 2*time.Second
+		}
+	}
+	note := func(c call, status string, took time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		latest = max(latest, took)
+		text := fmt.Sprintf("%s %s", c.tool, status)
+		if took > time.Second {
+			text += " " + round(took)
+		}
+		if took > limits[c.tool] {
+			text, late = text+" LATE", true
+		}
+		statuses = append(statuses, text)
+	}
+	looks := func(times int) {
+		for range times {
+			status, took := h.invoke(read)
+			reads = max(reads, took)
+			if r.unreadable {
+				note(read, status, took)
+			} else if status != "succeeded" || took > deadline+slack {
+				note(read, status+" LATE", took)
+				late = true
+			}
+		}
+	}
+	if r.unreadable {
+		all.Go(func() { looks(1) })
+	} else {
+		looks(1)
 	}
 	for _, c := range r.calls {
 		all.Go(func() {
+			late := time.AfterFunc(limits[c.tool], h.dump)
+			defer late.Stop()
 			status, took := h.invoke(c)
-			mu.Lock()
-			defer mu.Unlock()
-			latest, statuses = max(latest, took), append(statuses, c.tool+" "+status)
+			note(c, status, took)
 		})
 	}
 	all.Wait()
-	for range 3 { // also beside calls that the kernel holds
-		status, took := h.invoke(read)
-		if reads = max(reads, took); status != "succeeded" {
-			statuses = append(statuses, "READ "+status)
-		}
+	if !r.unreadable {
+		looks(3) // also beside calls that the kernel holds
 	}
 	if r.after != nil {
 		statuses = append(statuses, r.after(h)...)
@@ -148,24 +238,35 @@ func (r row) run(dir, program, door string, slack time.Duration) (bad int) {
 	h.end()
 	output := within(h.closed, begun)
 	exit := within(h.exited, begun)
+	if output > 10*time.Second+slack || exit > 10*time.Second+slack && !r.held {
+		h.dump()
+		late = true
+	}
 	release()
-	if r.held && exit == never {
-		within(h.exited, time.Now())
+	if r.held && exit >= never && within(h.exited, time.Now()) >= never {
+		statuses, late = append(statuses, "LATE: it does not end when the file system goes on"), true
 	}
-	limit := deadline + 2*time.Second + slack
-	if door != "native" && r.held { // no deadline reaches a file tool: it has a minute
-		limit = time.Minute + 2*time.Second + slack
-	}
-	late := latest > limit || reads > deadline+slack || output > 10*time.Second+slack && !(r.held && door == "http") || exit > 10*time.Second+slack && !r.held
 	mark := ""
 	if late {
-		bad, mark = 1, "LATE"
+		mark = "LATE"
 	}
-	fmt.Printf("%-34s %-6s %9s %9s %9s %9s  %s %s\n", r.name, door, round(latest), round(reads), round(output), round(exit), strings.Join(statuses, ", "), mark)
-	return bad
+	slices.Sort(statuses)
+	return fmt.Sprintf("%-34s %-6s %9s %9s %9s %9s  %s %s", r.name, door, round(latest), round(reads), roundEnd(output), roundEnd(exit), strings.Join(statuses, ", "), mark), late
 }
 
-const never = 70 * time.Second
+// How long a command may take to begin, and a file tool, that were called without a deadline.
+const (
+	startTime = 10 * time.Second
+	fileTime  = time.Minute
+
+	startLimit = 33 * time.Second // of a host that waits for a file system
+)
+
+// never is how long an end is waited for, and lost how long an answer.
+const (
+	never = 14 * time.Second
+	lost  = 150 * time.Second
+)
 
 func within(done <-chan struct{}, begun time.Time) time.Duration {
 	select {
@@ -176,11 +277,13 @@ func within(done <-chan struct{}, begun time.Time) time.Duration {
 	}
 }
 
-func round(d time.Duration) string {
+func round(d time.Duration) string { return d.Round(10 * time.Millisecond).String() }
+
+func roundEnd(d time.Duration) string {
 	if d >= never {
 		return "never"
 	}
-	return d.Round(10 * time.Millisecond).String()
+	return round(d)
 }
 
 // host is a toolhost that is tried.
@@ -195,15 +298,26 @@ type host struct {
 	next        int
 	waits       map[string]chan map[string]any
 	unmounts    []func()
+	memory      *server
+	release     func()
+	stderr      bytes.Buffer // of a host that starts while something stalls
 	stderrHeld  *os.File
 	stderrOther *os.File
+}
+
+// dump has the host say where its goroutines are, which ends it.
+func (h *host) dump() {
+	if dumps != "" {
+		_ = h.cmd.Process.Signal(syscall.SIGQUIT)
+		time.Sleep(time.Second)
+	}
 }
 
 func (h *host) path(name string) string { return filepath.Join(h.dir, name) }
 
 func start(dir, program, door string, r row) (*host, error) {
 	h := &host{dir: dir, door: door, closed: make(chan struct{}), exited: make(chan struct{}), waits: map[string]chan map[string]any{}}
-	for _, name := range []string{"ws", "state", "home", "run"} {
+	for _, name := range []string{"ws", "state", "home", "run", "config"} {
 		check(os.MkdirAll(h.path(name), 0o700))
 	}
 	if r.frozen != "" {
@@ -214,9 +328,21 @@ func start(dir, program, door string, r row) (*host, error) {
 			return nil, fmt.Errorf("no file system to freeze: %s", out)
 		}
 		h.unmounts = append(h.unmounts, func() {
-			_ = exec.Command("fsfreeze", "--unfreeze", at).Run()
 			_ = exec.Command("umount", "--lazy", at).Run()
 		})
+	}
+	if r.served != "" {
+		at := h.path(r.served)
+		check(os.MkdirAll(at, 0o700))
+		var err error
+		if h.memory, err = mountMemory(at); err != nil {
+			return nil, err
+		}
+		h.unmounts = append(h.unmounts, func() {
+			_ = h.memory.in.Close()
+			_ = syscall.Unmount(at, syscall.MNT_DETACH)
+		})
+		check(os.WriteFile(filepath.Join(at, "file"), []byte("content\n"), 0o600))
 	}
 	check(os.WriteFile(h.path("ws/f"), []byte("content\n"), 0o600))
 	args := []string{"serve", "--workspace", h.path("ws"), "--allow", "Shell", "--allow", "Write(**)"}
@@ -224,7 +350,7 @@ func start(dir, program, door string, r row) (*host, error) {
 		args = append(args, "--http", "127.0.0.1:0")
 	}
 	h.cmd = exec.Command(program, args...)
-	h.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.path("home"), "XDG_STATE_HOME=" + h.path("state"), "XDG_RUNTIME_DIR=" + h.path("run")}
+	h.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + h.path("home"), "XDG_STATE_HOME=" + h.path("state"), "XDG_CONFIG_HOME=" + h.path("config"), "XDG_RUNTIME_DIR=" + h.path("run")}
 	if r.unread {
 		var err error
 		h.stderrHeld, h.stderrOther, err = os.Pipe()
@@ -240,6 +366,16 @@ func start(dir, program, door string, r row) (*host, error) {
 			}
 		}))
 		h.cmd.Stderr = h.stderrOther
+	}
+	if dumps != "" && h.cmd.Stderr == nil && !r.early {
+		file, err := os.Create(filepath.Join(dumps, filepath.Base(dir)))
+		check(err)
+		defer file.Close()
+		h.cmd.Stderr = file
+	}
+	if r.early {
+		h.cmd.Stderr = &h.stderr
+		h.release = r.stall(h)
 	}
 	h.in, _ = h.cmd.StdinPipe()
 	out, _ := h.cmd.StdoutPipe()
@@ -304,8 +440,10 @@ func (h *host) invoke(c call) (status string, took time.Duration) {
 	select {
 	case m := <-waits:
 		return statusOf(m), time.Since(begun)
-	case <-time.After(never):
-		return "none", never
+	case <-h.closed:
+		return "the output is closed", time.Since(begun)
+	case <-time.After(lost):
+		return "no answer", lost
 	}
 }
 
@@ -429,14 +567,28 @@ func stopping(name string) func(h *host) func() {
 	}
 }
 
-// freeze freezes the file system of a directory.
+// freeze freezes the file system of a directory, until what ends it or the end of this program.
 func freeze(name string) func(h *host) func() {
 	return func(h *host) func() {
-		if out, err := exec.Command("fsfreeze", "--freeze", h.path(name)).CombinedOutput(); err != nil {
-			fmt.Printf("freeze: %s", out)
+		cmd := exec.Command("sh", "-c", `fsfreeze --freeze "$0"; echo; read line; fsfreeze --unfreeze "$0"`, h.path(name))
+		in, err := cmd.StdinPipe()
+		check(err)
+		out, err := cmd.StdoutPipe()
+		check(err)
+		cmd.Stderr = os.Stderr
+		check(cmd.Start())
+		bufio.NewScanner(out).Scan()
+		return func() {
+			_ = in.Close()
+			_ = cmd.Wait()
 		}
-		return func() { _ = exec.Command("fsfreeze", "--unfreeze", h.path(name)).Run() }
 	}
+}
+
+// silence has the FUSE server answer nothing any more.
+func silence(h *host) func() {
+	h.memory.say("stop")
+	return func() { h.memory.say("go") }
 }
 
 func fifo(h *host) func() {
@@ -463,14 +615,36 @@ func refusedCallbacks(h *host) []string {
 	return []string{"600 lines in " + round(time.Since(begun))}
 }
 
+// silentCallbacks fills a group with calls whose callback takes connections and says nothing, and calls once more with one that answers.
+func silentCallbacks(h *host) []string {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	h.unmounts = append(h.unmounts, func() { _ = silent.Close() })
+	go func() {
+		var all []net.Conn // kept open
+		for {
+			conn, err := silent.Accept()
+			if err != nil {
+				return
+			}
+			all = append(all, conn)
+		}
+	}()
+	return h.callbacks("silent", silent.Addr().String())
+}
+
 // deadCallbacks fills a group with calls whose callback refuses connections, and calls once more with one that answers.
 func deadCallbacks(h *host) []string {
 	dead, err := net.Listen("tcp", "127.0.0.1:0")
 	check(err)
 	_ = dead.Close()
+	return h.callbacks("dead", dead.Addr().String())
+}
+
+func (h *host) callbacks(kind, address string) []string {
 	statuses := map[int]int{}
 	for n := range 300 {
-		statuses[h.rap(n, "g", "http://"+dead.Addr().String()+"/")]++
+		statuses[h.rap(n, "g", "http://"+address+"/")]++
 	}
 	got := make(chan string, 1)
 	live, err := net.Listen("tcp", "127.0.0.1:0")
@@ -490,8 +664,8 @@ func deadCallbacks(h *host) []string {
 		if !strings.Contains(text, "content") {
 			return []string{"the live callback got " + text}
 		}
-		return []string{fmt.Sprintf("300 with a dead callback: %v; then one was answered in %s", statuses, round(time.Since(begun)))}
-	case <-time.After(never):
+		return []string{fmt.Sprintf("300 with a %s callback: %v; then one was answered in %s", kind, statuses, round(time.Since(begun)))}
+	case <-time.After(lost):
 		return []string{fmt.Sprintf("LATE: the live callback got nothing, %d", status)}
 	}
 }

@@ -3,6 +3,7 @@
 package dirs
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"toolhost/agenttool"
 )
@@ -102,6 +104,41 @@ func Obstacles() (all []string) {
 		}
 	}
 	return all
+}
+
+// Silent returns those places of toolhost's, and of further directories, that have not answered within a time: a file system may never do so.
+func Silent(within time.Duration, further ...string) (silent []string) {
+	places := []func() string{Config, Runtime, func() string { dir, _ := State(); return dir }}
+	for _, dir := range further {
+		places = append(places, func() string { return dir })
+	}
+	words := []string{"the directory of the settings", "the directory of the sockets", "the directory of the logs"}
+	over, cancel := context.WithTimeout(context.Background(), within)
+	defer cancel()
+	answers := make([]chan struct{}, len(places))
+	for i, place := range places {
+		answers[i] = make(chan struct{})
+		go func() { // ends when the file system answers
+			defer close(answers[i])
+			if dir, err := os.Open(place()); err == nil {
+				_, _ = dir.Readdirnames(1)
+				_ = dir.Close()
+			}
+		}()
+	}
+	for i, answered := range answers {
+		select {
+		case <-answered:
+			continue
+		case <-over.Done():
+		}
+		select {
+		case <-answered:
+		default:
+			silent = append(silent, append(words, further...)[i])
+		}
+	}
+	return silent
 }
 
 // Runtime is where the sockets of the person's programs are: $XDG_RUNTIME_DIR, else /run/user/UID; "" if there is none.

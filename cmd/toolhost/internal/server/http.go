@@ -148,7 +148,7 @@ func serveHTTP(ctx context.Context, s *session.Session, server *http.Server, clo
 }
 
 // httpEnd is how long the end may take when the clients have their answers: callbacks, jobs, the log.
-const httpEnd = 8 * time.Second
+const httpEnd = 4500 * time.Millisecond
 
 func closeAll(closers []func()) {
 	for _, end := range closers {

@@ -2,6 +2,7 @@ package integrity
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/history"
@@ -117,14 +119,23 @@ func checkSignature(text string, signature []byte, key string) error {
 	return nil
 }
 
+// keygenLimit is how long ssh-keygen may take: a person may have to type a passphrase, or to touch a key.
+const keygenLimit = 2 * time.Minute
+
 // sshKeygen runs ssh-keygen with a text as its input.
 func sshKeygen(text string, args ...string) ([]byte, error) {
-	cmd := exec.Command("ssh-keygen", args...)
+	ctx, cancel := context.WithTimeout(context.Background(), keygenLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "ssh-keygen", args...)
+	cmd.WaitDelay = time.Second // an agent that it started may hold its output
 	var out, failed bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), &out, &failed
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrNotFound) {
 		return nil, errors.New("ssh-keygen is not installed: it comes with OpenSSH")
+	}
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("ssh-keygen did not end within %s: the key, its agent or a file system does not answer", keygenLimit)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ssh-keygen: %s", visible.Text(strings.TrimSpace(failed.String()+out.String())))
