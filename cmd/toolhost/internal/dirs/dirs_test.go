@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestTarget follows links to names that do not exist yet, and ends on a loop.
@@ -39,5 +41,25 @@ func TestSockets(t *testing.T) {
 	t.Setenv("HOME", "/home/me")
 	if got := Sockets(); !slices.Contains(got, "/home/me/.local/state/toolhost/run") || slices.Contains(got, "relative/toolhost") {
 		t.Errorf("with relative ones: %q", got)
+	}
+}
+
+// TestSilentPlaces: a place that does not answer is named.
+func TestSilentPlaces(t *testing.T) {
+	for _, variable := range []string{"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"} {
+		t.Setenv(variable, t.TempDir())
+	}
+	silent := filepath.Join(t.TempDir(), "silent") // a FIFO: an open waits until somebody writes
+	if err := syscall.Mkfifo(silent, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := Silent(time.Minute, t.TempDir()); len(got) != 0 {
+		t.Errorf("%q do not answer", got)
+	}
+	if got := Silent(50*time.Millisecond, t.TempDir(), silent); !slices.Contains(got, silent) {
+		t.Errorf("%q do not answer", got)
+	}
+	if writer, err := os.OpenFile(silent, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // who waits goes on
+		_ = writer.Close()
 	}
 }
