@@ -96,12 +96,12 @@ func (w *world) enter(id string) *plan {
 }
 
 // conflict reports whether a call must not begin beside another. One that goes on for a second after it was told to end, as what the kernel
-// holds does, keeps only those waiting that write.
+// holds does, keeps only those waiting that write what it writes.
 func (w *world) conflict(begins, runs *plan) bool {
 	stuck := !runs.canceled.IsZero() && time.Since(runs.canceled) > time.Second
 	locked := len(begins.policy.ResourceLocks) > 0 && len(runs.policy.ResourceLocks) > 0
 	serial := begins.batch == runs.batch && begins.policy.OrderingPolicy == "serial"
-	return begins.path == runs.path && (begins.writes || runs.writes && !stuck) || locked || serial
+	return begins.path == runs.path && (begins.writes && runs.writes || (begins.writes || runs.writes) && !stuck) || locked || serial
 }
 
 func (w *world) leave(p *plan) {

@@ -178,8 +178,8 @@ func (t *Ticket) Release() { t.scheduler.end(t.entry, done) }
 // Withdraw gives the place in the line back, unless the call runs already.
 func (t *Ticket) Withdraw() { t.scheduler.end(t.entry, running) }
 
-// Strand gives the slot of a call back that runs and may never end, such as one that the kernel holds. Until Release no call that writes
-// passes its locks; calls that only read do.
+// Strand gives the slot of a call back that runs and may never end, such as one that the kernel holds, and whose result nobody waits for any more.
+// Until Release no call that writes what it may write starts; all others do.
 func (t *Ticket) Strand() {
 	s, e := t.scheduler, t.entry
 	s.mu.Lock()
@@ -187,7 +187,7 @@ func (t *Ticket) Strand() {
 	if e.state == running && !e.stuck {
 		e.stuck = true
 		s.stuck++
-		e.locks = slices.Clone(e.locks)
+		e.locks = slices.DeleteFunc(slices.Clone(e.locks), func(l agenttool.Lock) bool { return !l.Write })
 		for i := range e.locks {
 			e.locks[i].Write = false
 		}

@@ -380,6 +380,11 @@ func TestStrandedCallKeepsItsLocks(t *testing.T) {
 		t.Error("a reader passes a writer that came before it")
 	}
 	other.Release()
+	others := scheduler.New(1)
+	others.Enqueue(scheduler.Request{Locks: read("/w/a")}).Strand()
+	if !others.Enqueue(scheduler.Request{Locks: write("/w/a")}).Started() {
+		t.Error("a stuck call that only reads holds up a writer")
+	}
 	stuck.Release()
 	beside := s.Enqueue(scheduler.Request{Locks: write("/w/c")})
 	if !same.Started() || beside.Started() {
