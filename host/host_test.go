@@ -763,6 +763,18 @@ func TestStuckTool(t *testing.T) {
 	})
 }
 
+// bounded is a tool whose calls say that they have ten seconds to begin.
+type bounded struct{ agenttool.Tool }
+
+func (b bounded) Bind(scope agenttool.Scope, raw json.RawMessage) (agenttool.Call, error) {
+	c, err := b.Tool.Bind(scope, raw)
+	return beginning{c}, err
+}
+
+type beginning struct{ agenttool.Call }
+
+func (beginning) OwnTime() time.Duration { return 10 * time.Second }
+
 // TestFileSystemThatNeverAnswers: a call on files that its caller gave no deadline is answered within a minute and two seconds of its own time, and
 // so is one that waits for its locks. A call that waits for another that works is not hurried.
 func TestFileSystemThatNeverAnswers(t *testing.T) {
@@ -778,7 +790,19 @@ func TestFileSystemThatNeverAnswers(t *testing.T) {
 			time.Sleep(10 * time.Minute)
 			return agenttool.Output{}, nil
 		}}
-		f := newFixture(t, []agenttool.Tool{files, long}, allowing("put"), allowing("long"))
+		run := bounded{&fake{name: "run", run: func(_ context.Context, in fakeInput, r agenttool.Reporter) (agenttool.Output, error) {
+			if in.Say == "stuck" {
+				<-release
+				return agenttool.Output{}, nil
+			}
+			over := r.(agenttool.Beginner).Begun()
+			time.Sleep(5 * time.Minute)
+			over()
+			time.Sleep(30 * time.Second) // it has a minute again
+			return agenttool.Output{}, nil
+		}}}
+		f := newFixture(t, []agenttool.Tool{files, long, run}, allowing("put"), allowing("long"), allowing("run"))
+		runs := f.start(host.Request{ID: "runs", Tool: "run", Input: input("c")})
 		began := time.Now()
 		working := f.start(host.Request{ID: "working", Tool: "long", Input: input("b")})
 		patient := f.start(host.Request{ID: "patient", Tool: "put", Input: input("b")})
@@ -796,6 +820,13 @@ func TestFileSystemThatNeverAnswers(t *testing.T) {
 			t.Errorf("behind: %+v", got.Result)
 		}
 		within("the call behind it", time.Minute+2*time.Second)
+		if got := f.call(host.Request{ID: "begins", Tool: "run", Input: []byte(`{"path":"d","say":"stuck"}`)}); got.Result.Status != agenttool.ResultTimedOut {
+			t.Errorf("begins: %+v", got.Result)
+		}
+		within("a call that does not begin", 12*time.Second)
+		if got := <-runs; got.Result.Status != agenttool.ResultSucceeded {
+			t.Errorf("runs: %+v", got.Result)
+		}
 		if first, second := <-working, <-patient; first.Result.Status != agenttool.ResultSucceeded || second.Result.Status != agenttool.ResultSucceeded {
 			t.Errorf("%+v, and behind it %+v", first.Result, second.Result)
 		}
