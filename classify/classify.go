@@ -130,7 +130,8 @@ func (w *walk) strict(stmts []*syntax.Stmt) {
 // lenient gathers from a text and from its tree, which may be missing. It may run twice: later commands can change the meaning of
 // earlier ones.
 func (w *walk) lenient(text string, tree parseResult) {
-	g := &extractor{ctx: w.ctx, memory: &w.memory, textUnread: tree.failed}
+	g := &w.extractor
+	*g = extractor{ctx: w.ctx, memory: &w.memory, textUnread: tree.failed}
 	defer func() {
 		if recover() != nil {
 			g.incomplete = true

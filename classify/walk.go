@@ -19,6 +19,8 @@ type walk struct {
 	found  record
 	memory memory
 
+	extractor extractor // of the lenient analysis, which runs before; it is here for its memory
+
 	// The state of the shell, here and at the places where it may go on.
 	scope         *scope
 	exitScope     *scope             // at break, continue and return
