@@ -33,6 +33,11 @@ func unavailable(dir string, err error) error {
 	if _, ok := errors.AsType[*agenttool.Error](err); ok {
 		return err
 	}
+	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM} { // nothing is wrong with the directory or its disk
+		if errors.Is(err, short) {
+			return agenttool.SystemFailure("the session log in "+dir+" cannot be written", err)
+		}
+	}
 	return agenttool.Failure(agenttool.DependencyUnavailable, "journal_unavailable",
 		fmt.Sprintf("the session log in %s cannot be written: %v; %s", dir, err, help(dir, err))).Because(err)
 }
