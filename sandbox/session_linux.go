@@ -190,11 +190,8 @@ func (s *Session) settle() error {
 			err := d.make(dir, cache)
 			made <- err
 		}()
-		var err error
-		select {
-		case err = <-made:
-		case <-time.After(patience):
-			err = errStalled
+		err := inTime(made, patience)
+		if errors.Is(err, errStalled) {
 			go func() {
 				if <-made == nil {
 					d.remove()
@@ -208,6 +205,25 @@ func (s *Session) settle() error {
 		failed = errors.Join(failed, fmt.Errorf("%s: %w", dir, err))
 	}
 	return failed
+}
+
+// inTime returns an answer, or errStalled where none comes within patience. That is counted in steps: a machine that has no processor for this
+// process meanwhile is no disk that does not answer.
+func inTime(answer <-chan error, patience time.Duration) error {
+	const step = 20 * time.Millisecond
+	for range patience / step {
+		select {
+		case err := <-answer:
+			return err
+		case <-time.After(step):
+		}
+	}
+	select {
+	case err := <-answer:
+		return err
+	default:
+		return errStalled
+	}
 }
 
 // errStalled is why a place is given up that is neither full nor read-only. It is a shortage: it says nothing about the machine.
