@@ -33,7 +33,9 @@ func (r *run) swept(what string, scenes []*scene) (wrong int) {
 		dir := filepath.Join(r.dir, fmt.Sprint(what[:1], i))
 		h, err := s.start(r, dir)
 		if err != nil {
-			if words := err.Error(); strings.Contains(words, "toolhost: the address space") || strings.Contains(words, "fatal error: ") && strings.Contains(words, "memory") {
+			words := err.Error()
+			runtime := strings.Contains(words, "fatal error: ") || strings.Contains(words, "runtime: out of memory")
+			if strings.Contains(words, "toolhost: the address space") || runtime && strings.Contains(words, "memory") {
 				ended["the start says why"]++ // the latter before a line of toolhost's own has run
 				continue
 			}
