@@ -145,7 +145,7 @@ func TestLossesInMade(t *testing.T) {
 // TestLossesOfMovesToScratch: a file that moves to the session's own /tmp ends with the session. It is kept before.
 func TestLossesOfMovesToScratch(t *testing.T) {
 	b := newBench(t, Options{Session: Session{Keep: &keep.Store{Dir: t.TempDir(), Refuses: func(path string) bool { return filepath.Base(path) == ".env" }}}})
-	if err := b.w.Show("/tmp", t.TempDir()); err != nil {
+	if err := b.w.Show("/tmp", t.TempDir(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"kept.go", "sub/x", ".env"} {
@@ -175,7 +175,7 @@ func TestLossesOfMovesToScratch(t *testing.T) {
 // TestLooseScratch: removing in the session's own /tmp may lose files of the user that the line brings there.
 func TestLooseScratch(t *testing.T) {
 	b := newBench(t, Options{})
-	if err := b.w.Show("/tmp", t.TempDir()); err != nil {
+	if err := b.w.Show("/tmp", t.TempDir(), nil); err != nil {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]bool{

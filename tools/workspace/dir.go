@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 	"syscall"
 
@@ -89,6 +90,7 @@ func (d *Dir) fd() int {
 
 // beneath opens rel, which must not contain "..", below d without following a link.
 func (d *Dir) beneath(rel string, flags int) (*os.File, error) {
+	defer runtime.KeepAlive(d) // another call may open its root again meanwhile, see root.directory
 	fd, err := retry(func() (int, error) { return openat2(d.fd(), rel, flags, d.f != nil) })
 	if errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EPERM) {
 		return d.stepwise(rel, flags)

@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 
 	"toolhost/agenttool"
@@ -28,18 +29,22 @@ import (
 
 // Workspace is a set of open roots. It is safe for use by several goroutines.
 type Workspace struct {
-	roots   []root
+	roots   []*root
 	private []string
 	view    view
 	secrets func() (*protect.Map, error) // nil: there are none
 }
 
 type root struct {
-	path   string // absolute, without links
-	named  string // absolute, as given
-	dir    *Dir
+	path   string      // absolute, without links
+	named  string      // absolute, as given
 	opened os.FileInfo // of dir; nil if it may change, see unmoved
 	shown  bool        // at another place, see Show: it belongs to the session and not to the workspace
+
+	again func() error // see Show
+
+	mu  sync.Mutex // guards the next
+	dir *Dir       // nil if there is none yet
 }
 
 // Open opens dirs as roots; the first is the workspace itself. Nothing below the private directories is ever opened;
@@ -65,32 +70,32 @@ func Open(dirs []string, private ...string) (*Workspace, error) {
 	return w, nil
 }
 
-func openRoot(name string) (root, error) {
+func openRoot(name string) (*root, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
-		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
+		return nil, fmt.Errorf("workspace root %s: %w", name, err)
 	}
 	resolved, err := view{}.resolve(abs)
 	if err != nil {
-		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
+		return nil, fmt.Errorf("workspace root %s: %w", name, err)
 	}
 	info, err := os.Stat(resolved)
 	if err != nil {
-		return root{}, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
+		return nil, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
 	}
 	if !info.IsDir() {
-		return root{}, fmt.Errorf("workspace root %s: not a directory", name)
+		return nil, fmt.Errorf("workspace root %s: not a directory", name)
 	}
 	f, err := os.Open(resolved)
 	if err != nil {
-		return root{}, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
+		return nil, fmt.Errorf("workspace root %s: %w", name, errors.Unwrap(err))
 	}
 	opened, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return root{}, fmt.Errorf("workspace root %s: %w", name, err)
+		return nil, fmt.Errorf("workspace root %s: %w", name, err)
 	}
-	return root{path: resolved, named: abs, dir: &Dir{f: f}, opened: opened}, nil
+	return &root{path: resolved, named: abs, dir: &Dir{f: f}, opened: opened}, nil
 }
 
 // Close closes the roots.
@@ -186,8 +191,7 @@ func (w *Workspace) Private(resolved string) bool {
 // rootOf returns the innermost root that contains the resolved path, or nil.
 func (w *Workspace) rootOf(resolved string) *root {
 	var best *root
-	for i := range w.roots {
-		r := &w.roots[i]
+	for _, r := range w.roots {
 		if agenttool.Within(r.path, resolved) && (best == nil || len(r.path) > len(best.path)) {
 			best = r
 		}
@@ -240,7 +244,7 @@ func (w *Workspace) Parent(p agenttool.Path, create bool) (*Dir, string, error) 
 	up := p
 	up.Resolved = filepath.Dir(p.Resolved)
 	dir, err := w.OpenDir(up)
-	if err == nil || !create || !errors.Is(err, os.ErrNotExist) {
+	if err == nil || !create || !errors.Is(err, os.ErrNotExist) || up.Resolved == p.Root { // a root is not made
 		return dir, filepath.Base(p.Resolved), err
 	}
 	above, name, err := w.Parent(up, true)
@@ -283,8 +287,14 @@ func (w *Workspace) open(p agenttool.Path, flags int) (*os.File, error) {
 		}
 	}
 	base, rel := &Dir{}, p.Resolved
-	if r := w.rootOf(p.Resolved); r != nil && r.dir != nil {
-		base, rel = r.dir, relative(r.path, p.Resolved)
+	if r := w.rootOf(p.Resolved); r != nil {
+		dir, err := r.directory()
+		if err != nil {
+			return nil, err
+		}
+		if dir != nil {
+			base, rel = dir, relative(r.path, p.Resolved)
+		}
 	}
 	f, err := base.beneath(rel, flags)
 	if err != nil {
@@ -368,8 +378,7 @@ func kind(m os.FileMode) string {
 // unmoved fails if the path of the workspace, or of the root that a call names, no longer leads to the directory that
 // was opened. Otherwise descriptors would reach the opened directory while results name another.
 func (w *Workspace) unmoved(p agenttool.Path) error {
-	for i := range w.roots {
-		r := &w.roots[i]
+	for i, r := range w.roots {
 		named := i == 0 || agenttool.Within(r.path, filepath.Clean(p.Absolute)) || agenttool.Within(r.path, p.Resolved)
 		if !named || r.opened == nil {
 			continue

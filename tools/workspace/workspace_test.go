@@ -2,9 +2,11 @@ package workspace
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -343,7 +345,7 @@ func TestShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	if err := w.Show(at, scratch); err != nil {
+	if err := w.Show(at, scratch, nil); err != nil {
 		t.Fatal(err)
 	}
 	if roots := w.Roots(); len(roots) != 1 || roots[0] != ws {
@@ -385,5 +387,102 @@ func TestQuotedSpelling(t *testing.T) {
 		if p, err := Path(agenttool.Scope{Dir: "/ws"}, spelling); err != nil || p.Spelling != want {
 			t.Errorf("%s is spelt %s, want %s; %v", spelling, p.Spelling, want, err)
 		}
+	}
+}
+
+// TestShownIsOpenedAgain: a shown directory that somebody removes is made and opened again, while other calls use it. Neither a link nor another
+// user's directory in its place is opened, and nothing that a link leads to is.
+func TestShownIsOpenedAgain(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, scratch, ws, elsewhere := filepath.Join(top, "at"), filepath.Join(top, "scratch"), filepath.Join(top, "ws"), filepath.Join(top, "elsewhere")
+	for _, dir := range []string{scratch, ws, elsewhere} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open([]string{ws})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	again := func() error {
+		if err := os.Mkdir(scratch, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		return nil
+	}
+	if err := w.Show(at, scratch, again); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name string) error {
+		p := agenttool.Path{Spelling: name, Absolute: filepath.Join(at, name)}
+		if err := w.Locate(&p); err != nil {
+			return err
+		}
+		dir, base, err := w.Parent(p, true)
+		if err != nil {
+			return err
+		}
+		defer dir.Close()
+		f, err := dir.Open(base, os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		return f.Close()
+	}
+	var writers sync.WaitGroup
+	for i := range 4 {
+		writers.Go(func() {
+			for range 50 {
+				// The directory may go between two steps of a write; nothing else may be wrong with it.
+				if err := write(fmt.Sprint("f", i)); err != nil && !strings.Contains(err.Error(), "does not exist") && !errors.Is(err, os.ErrNotExist) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 50 {
+		if err := os.RemoveAll(scratch); err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
+			t.Error(err)
+		}
+	}
+	writers.Wait()
+	remove := func() {
+		t.Helper()
+		if err := os.RemoveAll(scratch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove()
+	if err := write("new/file"); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(scratch, "new", "file")); err != nil {
+		t.Error(err)
+	}
+	remove()
+	if err := os.Symlink(elsewhere, scratch); err != nil {
+		t.Fatal(err)
+	}
+	if err := write("file"); err == nil {
+		t.Error("a link in the place of the directory was followed")
+	}
+	if os.Geteuid() == 0 {
+		if err := errors.Join(os.Remove(scratch), os.Mkdir(scratch, 0o777), os.Chown(scratch, 65534, 65534)); err != nil {
+			t.Fatal(err)
+		}
+		if err := write("file"); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("another user's directory: %v", err)
+		}
+	}
+	remove()
+	if err := write("file"); err != nil {
+		t.Error(err)
+	}
+	if left, _ := os.ReadDir(elsewhere); len(left) != 0 {
+		t.Errorf("the link was followed to %v", left)
 	}
 }

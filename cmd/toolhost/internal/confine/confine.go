@@ -164,10 +164,10 @@ func (c *Confinement) makeIn(state string, w *workspace.Workspace) error {
 	if !agenttool.Within(dirs.Target(state), scratch) {
 		fmt.Fprintf(output.Stderr(), "toolhost: %s cannot be written: the temporary files of this session are in %s\n", state, scratch)
 	}
-	if err := w.Show("/tmp", scratch, c.Session.Shown()...); err != nil {
+	if err := w.Show("/tmp", scratch, c.Session.Make, c.Session.Shown()...); err != nil {
 		return err
 	}
-	return w.Show("/var/tmp", c.Session.VarScratch(), c.Session.Shown()...)
+	return w.Show("/var/tmp", c.Session.VarScratch(), c.Session.Make, c.Session.Shown()...)
 }
 
 // tooWeak says that the machine holds less than is required.
