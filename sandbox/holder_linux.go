@@ -361,8 +361,17 @@ func socketPair() (ours *net.UnixConn, theirs *os.File, err error) {
 	return conn.(*net.UnixConn), theirs, nil
 }
 
-// receive reads one message and the descriptor that comes with it, if one does. It fails with EMFILE if that could not be taken.
+// receive is receiveFD with the descriptor as a file, nil for none.
 func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
+	message, fd, err := receiveFD(conn, buffer)
+	if err != nil || fd < 0 {
+		return message, nil, err
+	}
+	return message, os.NewFile(uintptr(fd), "passed"), nil
+}
+
+// receiveFD reads one message and the descriptor that comes with it, -1 if none does. It fails with EMFILE if that could not be taken.
+func receiveFD(conn *net.UnixConn, buffer []byte) ([]byte, int, error) {
 	rights := make([]byte, unix.CmsgSpace(4))
 	n, m, flags, _, err := conn.ReadMsgUnix(buffer, rights)
 	switch {
@@ -372,24 +381,24 @@ func receive(conn *net.UnixConn, buffer []byte) ([]byte, *os.File, error) {
 		err = errEnded
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, -1, err
 	}
 	if n == 0 {
-		return nil, nil, errEnded
+		return nil, -1, errEnded
 	}
-	var file *os.File
+	fd := -1
 	messages, err := unix.ParseSocketControlMessage(rights[:m])
 	if err != nil {
-		return nil, nil, err
+		return nil, -1, err
 	}
 	for i := range messages {
 		fds, err := unix.ParseUnixRights(&messages[i])
 		if err == nil && len(fds) == 1 {
-			unix.CloseOnExec(fds[0])
-			file = os.NewFile(uintptr(fds[0]), "passed")
+			fd = fds[0]
+			unix.CloseOnExec(fd)
 		}
 	}
-	return buffer[:n], file, nil
+	return buffer[:n], fd, nil
 }
 
 // errEnded means that the other side has ended.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,7 +100,7 @@ const holderPatience = 200 * time.Millisecond
 func (p *Process) hear() (said bool, alone *ExitState) {
 	buffer := make([]byte, 8<<10)
 	for {
-		message, file, err := receive(p.helper.control, buffer)
+		message, fd, err := receiveFD(p.helper.control, buffer)
 		if errors.Is(err, syscall.ECONNRESET) {
 			continue // it ended with messages of ours unread; its own can still be read, and this error comes once
 		}
@@ -118,7 +117,10 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 			p.started <- p.failed(parts)
 			said = true
 		case enter.SaysListener:
-			p.serve(file)
+			if err := p.serve(fd); err != nil { // its calls would wait for ever: it does not go on
+				p.started <- p.session.setupFailed(fmt.Errorf("the filter's listener: %w", err))
+				return true, nil
+			}
 		case enter.SaysMounts:
 			p.mu.Lock()
 			p.mounts = parts[0]
@@ -150,17 +152,9 @@ func (p *Process) hear() (said bool, alone *ExitState) {
 	}
 }
 
-// serve answers the filter's questions until no process is left that could ask.
-func (p *Process) serve(listener *os.File) {
-	if listener == nil {
-		return
-	}
-	fd, err := unix.FcntlInt(listener.Fd(), unix.F_DUPFD_CLOEXEC, 0)
-	listener.Close()
-	if err != nil {
-		return
-	}
-	judges := notify.Judges{Room: &p.session.room}
+// serve answers the filter's questions until no process is left that could ask. It takes over fd, the filter's listener.
+func (p *Process) serve(fd int) (err error) {
+	judges := notify.Judges{Room: &p.session.room, Short: p.setUnserved, Lost: p.end}
 	if p.starts != nil {
 		judges.Start = p.starts.judge
 	}
@@ -173,6 +167,13 @@ func (p *Process) serve(listener *os.File) {
 	if p.judge != nil {
 		p.judge.changes.seen.Store(err == nil)
 	}
+	return err
+}
+
+// end ends a command whose calls nobody serves any more.
+func (p *Process) end(why error) {
+	p.setUnserved(why)
+	p.Kill()
 }
 
 // serveWrites adds what judges the calls of a command that may write.

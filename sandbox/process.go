@@ -8,6 +8,8 @@ type ExitState struct {
 	Alone  bool // no process that it had started was left
 
 	WithHolder bool // it ended since the process ended that held the sandbox of the session
+
+	Unserved error // why the supervisor could not serve calls of the command, which failed; nil: it served all
 }
 
 // Signaled is a signal that a process of a command got from another command of the session.

@@ -88,6 +88,8 @@ type ending struct {
 	mu    sync.Mutex
 	ended *ExitState
 
+	unserved error // see [ExitState]; the first one
+
 	killsBefore int64       // the count of [kills] when it began
 	endedHere   atomic.Bool // the host ended it
 }
@@ -128,9 +130,21 @@ func (p *ending) atEnd(do func()) { p.ends = append(p.ends, do) }
 // setEnded keeps how the command ended, and tells of it.
 func (p *Process) setEnded(e *ExitState) {
 	p.mu.Lock()
+	if e.Status != 0 {
+		e.Unserved = p.unserved
+	}
 	p.ended = e
 	p.mu.Unlock()
 	close(p.exited)
+}
+
+// setUnserved keeps why a call of the command could not be served.
+func (p *ending) setUnserved(why error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.unserved == nil {
+		p.unserved = why
+	}
 }
 
 // Ended returns how the command ended, nil while it runs.

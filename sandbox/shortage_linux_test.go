@@ -8,10 +8,12 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"toolhost/agenttool"
+	"toolhost/sandbox/enter"
 )
 
 // shortOfFiles tells a test in a child process that it may use up its descriptors.
@@ -121,6 +123,114 @@ func TestStartShortOfDescriptors(t *testing.T) {
 	}
 	if r := b.run(t, Workspace, "true"); r.err != nil || short == 0 {
 		t.Errorf("%d were short; then: %v", short, r.err)
+	}
+}
+
+// A command that runs while no descriptor is left is told so by its own calls, and when it fails, what it could not do is known.
+func TestCallsShortOfDescriptors(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	b := newBench(t, nil)
+	var stdin, out [2]*os.File
+	for _, pipe := range []*[2]*os.File{&stdin, &out} {
+		var err error
+		if pipe[0], pipe[1], err = os.Pipe(); err != nil {
+			t.Fatal(err)
+		}
+		defer pipe[0].Close()
+		defer pipe[1].Close()
+	}
+	ws, err := os.Open(b.ws)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ws.Close()
+	line := "echo begun; read x; mkdir made"
+	p, err := b.Start(context.Background(), &Command{Path: "/bin/sh", Args: []string{"sh", "-c", line}, Dir: b.ws, At: ws,
+		Streams: [3]*os.File{stdin[0], out[1], out[1]}, Profile: Profile{Access: Workspace}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out[0].Read(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	restore := useUp(t, 0)
+	fmt.Fprintln(stdin[1])
+	select {
+	case <-p.Gone():
+	case <-time.After(time.Minute):
+		t.Error("the command does not end")
+		p.Kill()
+	}
+	restore()
+	<-p.Gone()
+	if e := p.Ended(); b.Level() != Landlock && !errors.Is(e.Unserved, unix.EMFILE) {
+		t.Errorf("%+v", e)
+	}
+}
+
+// TestListener: where the filter's listener cannot be taken the command does not run, it takes no more than the one descriptor, and a command
+// whose calls nobody serves any more ends. A test is in the helper's place.
+func TestListener(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	b := newBench(t, nil)
+	if err := b.Make(); err != nil {
+		t.Fatal(err)
+	}
+	run := func(free int) (p *Process) {
+		ours, theirs, err := socketPair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer theirs.Close()
+		p = newProcess(&Command{})
+		p.helper.control, p.session = ours, b.Session
+		var pipe [2]int
+		if err := unix.Pipe(pipe[:]); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Write(pipe[1], []byte("it is no listener")); err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Sendmsg(int(theirs.Fd()), []byte{enter.SaysListener}, unix.UnixRights(pipe[0]), nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		restore := useUp(t, free)
+		for _, said := range []byte{enter.SaysStarting, enter.SaysStarted} {
+			if _, err := unix.Write(int(theirs.Fd()), []byte{said}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done := make(chan struct{})
+		go func() { // the helper ends when its socket is closed
+			defer close(done)
+			_, _ = unix.Read(int(theirs.Fd()), make([]byte, 1))
+			_ = unix.Shutdown(int(theirs.Fd()), unix.SHUT_RDWR)
+		}()
+		go p.listen()
+		select {
+		case <-p.Gone():
+			<-done
+		case <-time.After(time.Minute):
+			t.Fatalf("with %d descriptors: the command waits for ever", free)
+		}
+		restore()
+		unix.Close(pipe[0])
+		unix.Close(pipe[1])
+		return p
+	}
+	if err := <-run(0).started; !errors.Is(err, unix.EMFILE) || !agenttool.IsShortage(err) {
+		t.Errorf("no listener: %v", err)
+	}
+	p := run(1)
+	if err := <-p.started; err != nil {
+		t.Errorf("with a descriptor: %v", err)
+	}
+	if e := p.Ended(); e.Unserved == nil || !e.Status.Signaled() {
+		t.Errorf("no longer served: %+v", e)
 	}
 }
 

@@ -155,7 +155,7 @@ func failure(err error) Verdict {
 	case unix.EBADF, unix.EINVAL, unix.EFAULT, unix.ENOTSOCK:
 		return Verdict(err.(unix.Errno))
 	}
-	return Verdict(unix.EACCES)
+	return Verdict(shortOr(err, unix.EACCES))
 }
 
 // dial does an allowed connect, as long as the caller waits for it.

@@ -125,6 +125,9 @@ func (l *Listener) serve() {
 	}
 	if !errors.Is(err, errGone) && !l.closing.Load() {
 		l.err = err
+		if l.judges.Lost != nil {
+			l.judges.Lost(err)
+		}
 	}
 }
 
@@ -244,6 +247,9 @@ func (l *Listener) valid(id uint64) bool {
 
 // answer lets the caller go on, with the result of its call.
 func (l *Listener) answer(n *notification, verdict Verdict) error {
+	if short := unix.Errno(verdict); (short == unix.EMFILE || short == unix.ENFILE) && l.judges.Short != nil {
+		l.judges.Short(short)
+	}
 	return l.send(response{id: n.id, error: -int32(verdict)})
 }
 

@@ -128,6 +128,11 @@ type Judges struct {
 	// killed. Several goroutines call it at once; it must not block. Without it all but the first fail with EACCES: that one is the command's own
 	// program, which is not judged.
 	Start func(Start) Verdict
+	// Short is called with EMFILE or ENFILE, before a call of the command fails with it: it is the supervisor that has no descriptors left. nil: not.
+	Short func(error)
+	// Lost is called when serving ends although tasks of the filter are left. Their calls wait for ever where somebody else holds the listener, too,
+	// so they have to be ended. It must not call Close. nil: not.
+	Lost func(error)
 	// Names is held while names are judged and used, for writing while directories move. Listeners of commands that
 	// write the same places share one; nil stands for one of the listener's own.
 	Names *sync.RWMutex

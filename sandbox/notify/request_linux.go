@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"errors"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -435,7 +436,7 @@ func (r *request) give() error {
 	closeAll(r.fd)
 	r.fd = -1
 	if errno != 0 {
-		return r.l.answer(r.n, Verdict(errno))
+		return r.l.send(response{id: r.n.id, error: -int32(errno)}) // EMFILE: it is the caller who has no descriptors left
 	}
 	return r.l.send(response{id: r.n.id, value: int64(number)})
 }
@@ -445,14 +446,24 @@ func errnoOf(err error) unix.Errno {
 	if errno, ok := err.(unix.Errno); ok {
 		return errno
 	}
-	return unix.EACCES
+	return shortOr(err, unix.EACCES)
+}
+
+// shortOr is the error number for a failure whose own says nothing to the caller: that of a shortage of descriptors, or else.
+func shortOr(err error, otherwise unix.Errno) unix.Errno {
+	for _, short := range []unix.Errno{unix.EMFILE, unix.ENFILE} {
+		if errors.Is(err, short) {
+			return short
+		}
+	}
+	return otherwise
 }
 
 // takeUmask gives the thread the caller's umask, for files that the call makes.
 func (r *source) takeUmask() unix.Errno {
 	mask, err := r.from.umask()
 	if err != nil {
-		return unix.EACCES
+		return shortOr(err, unix.EACCES)
 	}
 	r.w.takeUmask(mask)
 	return 0

@@ -60,7 +60,7 @@ func (l *Listener) start(w *worker, n *notification, c call) error {
 	task := int(n.pid)
 	process, err := r.from.leader() // while the task has its number: a thread that starts a program takes that of its process
 	if err != nil {
-		return l.answer(n, Verdict(unix.EACCES))
+		return l.answer(n, Verdict(shortOr(err, unix.EACCES)))
 	}
 	switch err := seize(task); {
 	case err == unix.ESRCH:

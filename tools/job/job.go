@@ -257,6 +257,8 @@ type Ending struct {
 	Took   time.Duration
 
 	WithSandbox bool // the process that held the sandbox of all commands ended, and this one with it
+
+	Unserved error // why the sandbox could not serve calls of the command, which failed; nil: it served all
 }
 
 // Ending returns how the command ended; nil while it runs, or while its leftovers are not yet known.
@@ -270,7 +272,7 @@ func (j *Job) Ending() *Ending {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := &Ending{Code: -1, Took: j.exit.at.Sub(j.started), WithSandbox: ended.WithHolder}
+	e := &Ending{Code: -1, Took: j.exit.at.Sub(j.started), WithSandbox: ended.WithHolder, Unserved: ended.Unserved}
 	if ended.Status.Signaled() {
 		e.Signal = ended.Status.Signal()
 	} else {

@@ -356,19 +356,29 @@ func (o *outcome) failure(ctx context.Context) error {
 	case o.bound() != nil && e.Code == 0:
 		return failed("exit_status", "command exited with status 0, and the sandbox ended what it left running: "+o.bound().Detail)
 	case o.bound() != nil:
-		how := "was ended by signal " + job.SignalName(e.Signal)
-		if e.Signal == 0 {
-			how = fmt.Sprintf("exited with status %d", e.Code)
+		return failed("exit_status", fmt.Sprintf("command %s: %s", how(e), o.bound()))
+	case e.Unserved != nil:
+		happened := "command " + how(e) + ", and the sandbox could not do calls of it"
+		if short := agenttool.SystemFailure(happened, e.Unserved); short != nil {
+			return short
 		}
-		return failed("exit_status", fmt.Sprintf("command %s: %s", how, o.bound()))
+		return failed("exit_status", fmt.Sprintf("%s: %v", happened, e.Unserved))
 	case e.Code > 0 && o.kept() != nil:
 		return o.violation(o.kept())
 	case e.Signal != 0:
-		return failed("exit_status", "command was ended by signal "+job.SignalName(e.Signal))
+		return failed("exit_status", "command "+how(e))
 	case e.Code > 0:
-		return failed("exit_status", fmt.Sprintf("command exited with status %d%s", e.Code, meaning(e.Code)))
+		return failed("exit_status", "command "+how(e)+meaning(e.Code))
 	}
 	return nil
+}
+
+// how says how a command ended.
+func how(e *job.Ending) string {
+	if e.Signal != 0 {
+		return "was ended by signal " + job.SignalName(e.Signal)
+	}
+	return fmt.Sprintf("exited with status %d", e.Code)
 }
 
 // kept returns the first access that the sandbox blocked, nil if there is none.
