@@ -234,6 +234,47 @@ func TestListener(t *testing.T) {
 	}
 }
 
+// TestHolderShortOfDescriptors: a holder, or a helper, that has no room for the descriptors that it gets says so, and the next command starts. No
+// helper begins with some of them.
+func TestHolderShortOfDescriptors(t *testing.T) {
+	b := newBench(t, nil)
+	if b.Level() != Full {
+		t.Skip("level ", b.Level(), " has no holder")
+	}
+	if r := b.run(t, Workspace, "true"); r.err != nil {
+		t.Fatal(r.err)
+	}
+	h, err := b.hold()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit unix.Rlimit
+	if err := unix.Prlimit(h.process.Pid, unix.RLIMIT_NOFILE, nil, &limit); err != nil {
+		t.Fatal(err)
+	}
+	short, begun := 0, 0
+	for most := uint64(3); most < 30; most++ {
+		if err := unix.Prlimit(h.process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: most, Max: limit.Max}, nil); err != nil {
+			t.Fatal(err)
+		}
+		err := b.run(t, Workspace, "true").err
+		switch {
+		case err == nil:
+			begun++
+		case agenttool.AsError(err, agenttool.ExecutionFailed).Code == agenttool.ResourceExhausted && errors.Is(err, unix.EMFILE):
+			short++
+		default:
+			t.Errorf("with a limit of %d: %v", most, err)
+		}
+	}
+	if err := unix.Prlimit(h.process.Pid, unix.RLIMIT_NOFILE, &limit, nil); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.run(t, Workspace, "true"); r.err != nil || short == 0 || begun == 0 {
+		t.Errorf("%d were short, %d began; then: %v", short, begun, r.err)
+	}
+}
+
 // TestBusyDisk: a disk that did not answer in time says nothing about the machine: what failed can be tried again.
 func TestBusyDisk(t *testing.T) {
 	err := unavailable(fmt.Errorf("/x: %w", errStalled))

@@ -9,9 +9,11 @@ import (
 
 // bind gives a socket of the command a name, in the command's view, and reports the result. The host has judged the name,
 // and lets nothing move until it hears of us.
-func bind(message string, fds []int) {
+func bind(message string, fds []int, errno syscall.Errno) {
 	end := index(message, 0)
-	errno := syscall.EBADMSG
+	if errno == 0 {
+		errno = syscall.EBADMSG
+	}
 	if len(fds) == 2 && end < len(message) {
 		errno = bindAt(fds[0], fds[1], number(message[:end]), message[end+1:])
 	}

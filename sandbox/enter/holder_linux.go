@@ -128,15 +128,17 @@ func (h *holder) serve() {
 	b := make([]byte, 8<<10)
 	rights := make([]byte, syscall.CmsgSpace(8*4))
 	for {
-		n, m, _, _, err := syscall.Recvmsg(controlFD, b, rights, syscall.MSG_CMSG_CLOEXEC)
+		n, m, flags, _, err := syscall.Recvmsg(controlFD, b, rights, syscall.MSG_CMSG_CLOEXEC)
 		switch {
 		case err == syscall.EINTR:
 			continue
 		case err != nil || n == 0:
 			syscall.Exit(0) // and the kernel ends the session
 		}
-		fds := descriptors(rights[:m])
-		if len(fds) == 0 {
+		fds, errno := descriptors(rights[:m], flags)
+		if errno != 0 {
+			answer(errno, -1)
+		} else if len(fds) == 0 {
 			carryOut(b[0], string(b[1:n]))
 		} else if len(fds) >= 5 && len(fds) <= 8 {
 			start := h.start
@@ -264,18 +266,24 @@ func exitHolder(errno syscall.Errno, of ...string) {
 	syscall.Exit(ExitSetup)
 }
 
-// descriptors are those that a message brought.
-func descriptors(rights []byte) []int {
+// descriptors are those that a message brought: all of them, or none and EMFILE if there was no room for all.
+func descriptors(rights []byte, flags int) ([]int, syscall.Errno) {
 	messages, err := syscall.ParseSocketControlMessage(rights)
 	if err != nil {
-		return nil
+		return nil, syscall.EBADMSG
 	}
 	var fds []int
 	for i := range messages {
 		got, _ := syscall.ParseUnixRights(&messages[i])
 		fds = append(fds, got...)
 	}
-	return fds
+	if flags&syscall.MSG_CTRUNC == 0 {
+		return fds, 0
+	}
+	for _, fd := range fds {
+		syscall.Close(fd)
+	}
+	return nil, syscall.EMFILE
 }
 
 // answerSocket passes the host a TCP socket of the session's network.

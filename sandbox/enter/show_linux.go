@@ -68,9 +68,11 @@ func writableCopy(path string) (int, syscall.Errno) {
 
 // showTree mounts what the holder has copied where the command has its path, and reports the result: path NUL place. Where the place, a
 // directory in memory, has no such name, it gets one.
-func showTree(message string, fds []int) {
+func showTree(message string, fds []int, errno syscall.Errno) {
 	of := fields(message)
-	errno := syscall.EBADMSG
+	if errno == 0 {
+		errno = syscall.EBADMSG
+	}
 	if len(fds) == 1 {
 		errno = mountNamed(of[0], of[1], fds[0])
 	}

@@ -62,7 +62,7 @@ func others() int {
 func (h *helper) obey() {
 	buffer, rights := make([]byte, 8<<10), make([]byte, syscall.CmsgSpace(2*4))
 	for {
-		n, m, _, _, err := syscall.Recvmsg(controlFD, buffer, rights, syscall.MSG_CMSG_CLOEXEC)
+		n, m, flags, _, err := syscall.Recvmsg(controlFD, buffer, rights, syscall.MSG_CMSG_CLOEXEC)
 		switch {
 		case err == syscall.EINTR:
 		case err != nil || n == 0:
@@ -76,9 +76,11 @@ func (h *helper) obey() {
 		case buffer[0] == SayReturn:
 			h.view.takeBack(string(buffer[1:n]))
 		case buffer[0] == SayShow:
-			showTree(string(buffer[1:n]), descriptors(rights[:m]))
+			fds, errno := descriptors(rights[:m], flags)
+			showTree(string(buffer[1:n]), fds, errno)
 		case buffer[0] == SayBind:
-			bind(string(buffer[1:n]), descriptors(rights[:m]))
+			fds, errno := descriptors(rights[:m], flags)
+			bind(string(buffer[1:n]), fds, errno)
 		}
 	}
 }

@@ -43,14 +43,17 @@ func makeWorld() (w world, errno syscall.Errno) {
 		return w, err.(syscall.Errno)
 	}
 	rights := make([]byte, syscall.CmsgSpace(2*4))
-	_, m, _, _, err := syscall.Recvmsg(ours[0], make([]byte, 16), rights, syscall.MSG_CMSG_CLOEXEC)
+	_, m, flags, _, err := syscall.Recvmsg(ours[0], make([]byte, 16), rights, syscall.MSG_CMSG_CLOEXEC)
 	for err == syscall.EINTR {
-		_, m, _, _, err = syscall.Recvmsg(ours[0], make([]byte, 16), rights, syscall.MSG_CMSG_CLOEXEC)
+		_, m, flags, _, err = syscall.Recvmsg(ours[0], make([]byte, 16), rights, syscall.MSG_CMSG_CLOEXEC)
 	}
 	if err != nil {
 		return w, err.(syscall.Errno)
 	}
-	fds := descriptors(rights[:m])
+	fds, errno := descriptors(rights[:m], flags)
+	if errno != 0 {
+		return w, errno
+	}
 	if len(fds) != 2 {
 		return w, syscall.EBADMSG
 	}
