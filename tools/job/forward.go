@@ -126,6 +126,10 @@ func (f *Forward) accept() {
 		if ne, ok := err.(net.Error); ok && ne.Timeout() {
 			continue
 		}
+		if agenttool.IsShortage(err) { // the listener goes on
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
 		if err != nil {
 			return
 		}
