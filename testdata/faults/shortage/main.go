@@ -51,7 +51,7 @@ func main() {
 	}
 	r.dir = dir
 	if *sweep {
-		r.sweep()
+		r.sweep(*only)
 		return
 	}
 	fmt.Printf("%-28s %5s %6s %6s %7s %6s %6s %7s\n", "scene", "jobs", "deaths", "ended", "short", "wrong", "late", "slowest")

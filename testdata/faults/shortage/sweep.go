@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// sweep runs a session for each limit, and prints how the calls of all of them ended. It ends the program with 1 if a call was not answered, failed
+// sweep runs a session for each limit whose name contains only, and prints how the calls of all of them ended. It ends the program with 1 if a call was not answered, failed
 // for another reason than a shortage, or a host ended without a word of its own.
-func (r *run) sweep() {
+func (r *run) sweep(only string) {
 	var files, addresses []*scene
 	for n := 12; n <= 200; n++ {
 		files = append(files, &scene{files: n}, &scene{files: n, user: firstUser})
@@ -19,6 +19,8 @@ func (r *run) sweep() {
 	for n := 700; n <= 1500; n += 10 {
 		addresses = append(addresses, &scene{addresses: n}, &scene{addresses: n, user: firstUser})
 	}
+	others := func(s *scene) bool { return !strings.Contains(s.String(), only) }
+	files, addresses = slices.DeleteFunc(files, others), slices.DeleteFunc(addresses, others)
 	wrong := r.swept("descriptors", files) + r.swept("address space", addresses)
 	if wrong > 0 {
 		os.RemoveAll(r.dir)
