@@ -25,6 +25,8 @@ func TestPlacesThatAreNone(t *testing.T) {
 		{"XDG_CONFIG_HOME", "file", isFile, []string{"settings"}, []string{"read", "write", "hook", "check", "log"}},
 		{"XDG_CONFIG_HOME", "link", leadsNowhere, []string{"settings"}, []string{"read", "write", "hook", "check", "log"}},
 		{"XDG_RUNTIME_DIR", "file", isFile, nil, []string{"read", "write", "hook", "check", "log", "settings"}},
+		{"XDG_CACHE_HOME", "file", isFile, nil, []string{"read", "write", "hook", "check", "log", "settings"}},
+		{"XDG_CACHE_HOME", "link", leadsNowhere, nil, []string{"read", "write", "hook", "check", "log", "settings"}},
 		{"XDG_STATE_HOME", "relative", counts, nil, []string{"read", "write", "hook", "check", "log", "settings"}},
 		{"XDG_CONFIG_HOME", "relative", counts, nil, []string{"read", "write", "hook", "check", "log", "settings"}},
 	} {

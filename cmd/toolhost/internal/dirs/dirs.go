@@ -103,6 +103,11 @@ func Obstacles() (all []string) {
 			all = append(all, place.what+" cannot be written in "+place.dir+": "+why)
 		}
 	}
+	if dir := Absolute("XDG_CACHE_HOME"); dir != "" && !Is(dir) { // only the person's programs write there, and they make it
+		if why := agenttool.Obstacle(dir); why != "" {
+			all = append(all, "commands see none of your caches in "+dir+": "+why)
+		}
+	}
 	return all
 }
 
