@@ -158,7 +158,7 @@ func (js *Jobs) Find(id string) (*Job, error) {
 	}
 	if i := slices.IndexFunc(js.stored, func(s storedOutput) bool { return s.id == id }); i >= 0 {
 		return nil, agenttool.Failure(agenttool.InvalidArguments, "job_over", fmt.Sprintf(
-			"%s has ended, and %d others ended after it: its whole output is %s, which the read tool opens", id, maxDelivered, js.stored[i].uri)).In("/job")
+			"%s has ended, and too many others ended after it for it to be held: its whole output is %s, which the read tool opens", id, js.stored[i].uri)).In("/job")
 	}
 	if n, err := strconv.Atoi(strings.TrimPrefix(id, "j")); err == nil && n > 0 && n <= js.last && id == "j"+strconv.Itoa(n) {
 		return nil, agenttool.Failure(agenttool.InvalidArguments, "job_over", fmt.Sprintf(
