@@ -44,7 +44,7 @@ func (e *ending) finish(err error) Completion {
 	if !e.out.Yielded {
 		e.c.host.rules.shut(e.rec.id, e.consent.opens)
 	}
-	if e.hooks == nil && e.out.Shown == nil {
+	if !needsLocks(e.hooks, e.out) {
 		e.turn.free()
 	}
 	e.result.ResultID = agenttool.ResultID(e.c.host.o.IDs.New("res_", e.c.host.o.Now()))
@@ -58,7 +58,7 @@ func (e *ending) finish(err error) Completion {
 	}
 	e.phase(agenttool.PhaseMapResult, e.mapResult)
 	e.phase(agenttool.PhasePostHooks, e.postHooks)
-	if e.hooks != nil {
+	if e.out.Shown == nil {
 		e.turn.free()
 	}
 	e.phase(agenttool.PhasePersistResult, func() {

@@ -401,12 +401,17 @@ func (c *call) preflight(ctx context.Context) error {
 	return c.invalid(agenttool.PhaseValidateValues, p.Preflight(ctx))
 }
 
+// needsLocks reports whether a call that has run keeps its locks: until post hooks finish, since no other call may write the files that they
+// format or check, and until the tool knows what its caller was shown, which later calls depend on.
+func needsLocks(hooks *hookRunner, out agenttool.Output) bool {
+	return out.Shown != nil || hooks != nil && hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure)
+}
+
 // execute runs the call (AT-119). A call that is not read-only starts only when the journal holds its start, and has
-// room for its end. Locks are held until post hooks finish: no other call may write the files that they format or check.
-// Without hooks they are held until the tool knows what it has shown, which later calls depend on.
+// room for its end.
 func (c *call) execute(ctx context.Context) error {
 	defer func() {
-		if c.hooks == nil && c.out.Shown == nil || c.hooks != nil && !c.hooks.set.Has(hook.PostToolUse, hook.PostToolUseFailure) {
+		if !needsLocks(c.hooks, c.out) {
 			c.turn.free()
 		}
 	}()

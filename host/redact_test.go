@@ -153,24 +153,37 @@ func TestToolLearnsWhatWasShown(t *testing.T) {
 	}
 }
 
-// TestWhatWasShownIsKnownToTheNextCall: calls that are sent without waiting know what the ones before them have shown.
+// TestWhatWasShownIsKnownToTheNextCall: calls that are sent without waiting know what the ones before them have shown, with and without hooks.
 func TestWhatWasShownIsKnownToTheNextCall(t *testing.T) {
-	var shown, known atomic.Int32
-	look := &fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
-		return agenttool.Output{Content: []agenttool.Content{agenttool.Text(strings.Repeat("line\n", 50_000))}, Shown: func([]agenttool.Content) { shown.Add(1) }}, nil
-	}}
-	change := &fake{name: "change", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
-		known.Store(shown.Load())
-		return agenttool.Output{}, nil
-	}}
-	f := newFixture(t, []agenttool.Tool{look, change}, allowing("change"))
-	for i := range int32(50) {
-		first := f.start(host.Request{ID: fmt.Sprint("a", i), Tool: "look", Input: input("a")})
-		second := f.start(host.Request{ID: fmt.Sprint("b", i), Tool: "change", Input: input("a")})
-		<-first
-		<-second
-		if known.Load() != i+1 {
-			t.Fatalf("the second call knew of %d, want %d", known.Load(), i+1)
-		}
+	for _, c := range []struct {
+		name   string
+		event  hook.Event // of a hook; "": none
+		rounds int32
+	}{{"no hooks", "", 50}, {"a hook of the result", hook.ResultPersistence, 10}, {"a hook after the call", hook.PostToolUse, 10}} {
+		t.Run(c.name, func(t *testing.T) {
+			var shown, known atomic.Int32
+			look := &fake{name: "look", reads: true, run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+				text := agenttool.Text(strings.Repeat("line\n", 50_000))
+				return agenttool.Output{Content: []agenttool.Content{text}, Shown: func([]agenttool.Content) { shown.Add(1) }}, nil
+			}}
+			change := &fake{name: "change", run: func(context.Context, fakeInput, agenttool.Reporter) (agenttool.Output, error) {
+				known.Store(shown.Load())
+				return agenttool.Output{}, nil
+			}}
+			options := []func(*host.Options){allowing("change")}
+			if c.event != "" {
+				options = append(options, watched(hookOf(t, c.event, says(`{}`))))
+			}
+			f := newFixture(t, []agenttool.Tool{look, change}, options...)
+			for i := range c.rounds {
+				first := f.start(host.Request{ID: fmt.Sprint("a", i), Tool: "look", Input: input("a")})
+				second := f.start(host.Request{ID: fmt.Sprint("b", i), Tool: "change", Input: input("a")})
+				<-first
+				<-second
+				if known.Load() != i+1 {
+					t.Fatalf("the second call knew of %d, want %d", known.Load(), i+1)
+				}
+			}
+		})
 	}
 }
