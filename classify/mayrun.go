@@ -11,7 +11,7 @@ import (
 	"toolhost/classify/program"
 )
 
-// namesCode records what the words of one run of a program name as code, which is not among what it runs.
+// namesCode records code that a program may run because of its words, and that is not among the commands that were found behind it.
 func (w *walk) namesCode(base string, argv []program.Word, use *program.Use) {
 	if w.found.quiet > 0 {
 		return

@@ -172,7 +172,7 @@ func (rec *record) note(t tally) {
 	}
 }
 
-// notPassed are findings about a command itself that what covers the commands behind it does not cover.
+// notPassed are the findings that keep a command from counting as one that does nothing but run others.
 const notPassed = unknown | gap | writes | mayDestroy | destroys | reaches | mayReach | incomplete | byPattern | hostless | remotes
 
 // passes notes whether the current simple command does nothing but run others. What is found about it before is known to be harmless.

@@ -1,13 +1,3 @@
-// Package host is the pipeline: the one place that knows the order of a call's steps: it is resolved, bound, decided, run,
-// recorded and answered.
-//
-// The leaves decide (permissions: may it run; scheduler: which calls run beside it; persist: which records stay), the tools act, and
-// the host asks each of them once per call. Every call, however it ends, ends in one terminal result.
-//
-//	h, err := host.New(host.Options{Tools: tools, Scope: scope, Locate: w.Locate, Store: store})
-//	err = h.Invoke(host.Request{ID: "c1", Tool: "read", Input: input}, func(c host.Completion) { … })
-//	…
-//	h.Close()
 package host
 
 import (

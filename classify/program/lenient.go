@@ -51,7 +51,7 @@ func Carries(name string) CarriedCode {
 	return CarriedCode{}
 }
 
-// CarriedCode is Carries of a description that is in no table of programs.
+// Carried describes the code that the words of a program may carry, as [Carries] does, for a description that is in no table.
 func (s *Spec) Carried() CarriedCode { return carriedBy(s) }
 
 // carriedBy takes apart what a description says.

@@ -55,8 +55,8 @@ func maySwitch(w Word) bool {
 	return strings.HasPrefix(w.Text, "+") || !w.Static && w.Text == ""
 }
 
-// OnlyBash returns a form in a text that not all shells read alike, "" if there is none: $'a\” is one word for bash and
-// not for dash, and [[ a > b ]] writes a file there.
+// OnlyBash returns a form in a text that not all shells read alike, "" if there is none. A dollar before quotes makes escapes for bash and
+// not for dash, and [[ a > b ]] writes a file in dash.
 func OnlyBash(text string) string {
 	for _, form := range []string{"$'", `$"`, "$[", "[[", "((", "&>", "<<<", "|&", "<(", ">(", ";&", "function"} {
 		if strings.Contains(text, form) {

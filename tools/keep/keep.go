@@ -195,7 +195,7 @@ func (n *name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Step is one change of the file system. While it is under way no other change of the store's calls begins: what was kept is what is lost.
+// Step is one change of the file system. No other change of the store's calls begins before its End, so that what was kept is what is lost.
 // A nil Step keeps nothing.
 type Step struct {
 	call   *Call
