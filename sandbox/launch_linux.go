@@ -129,36 +129,36 @@ func (p *Process) connect(plan *plan) error {
 }
 
 // launch has a helper started and waits until it has started the command.
-func (p *Process) launch(ctx context.Context, made *plan) error {
-	plan, err := planFile(made.Encode())
+func (p *Process) launch(ctx context.Context, plan *plan) error {
+	encoded, err := planFile(plan.Encode())
 	if err != nil {
 		return err
 	}
-	defer plan.Close()
+	defer encoded.Close()
 	ours, theirs, err := socketPair()
 	if err != nil {
 		return err
 	}
-	p.helper.control, p.helper.inWorld = ours, made.world != nil
-	p.session, p.world = made.s, made.world
-	if p.starts = made.starts; p.starts != nil {
+	p.helper.control, p.helper.inWorld = ours, plan.world != nil
+	p.session, p.world = plan.s, plan.world
+	if p.starts = plan.starts; p.starts != nil {
 		p.starts.report = p.violations.add
 	}
-	leave, err := made.s.running.join(p)
+	leave, err := plan.s.running.join(p)
 	if err != nil {
 		ours.Close()
 		theirs.Close()
 		return err
 	}
 	p.atEnd(leave)
-	if made.level != None {
-		made.s.scratch.start(made.s)
+	if plan.level != None {
+		plan.s.scratch.start(plan.s)
 	}
-	if made.level == Full { // before anything is covered: names that are replaced from now on are covered again
-		p.atEnd(made.s.watch.add(p, made.names, made.replaceable(), made.denied))
+	if plan.level == Full { // before anything is covered: names that are replaced from now on are covered again
+		p.atEnd(plan.s.watch.add(p, plan.names, plan.replaceable(), plan.denied))
 	}
-	files := slices.Concat([]*os.File{theirs, plan}, made.files())
-	handle, err := p.startPlanned(made, files)
+	files := slices.Concat([]*os.File{theirs, encoded}, plan.files())
+	handle, err := p.startPlanned(plan, files)
 	theirs.Close()
 	if err != nil {
 		ours.Close()
@@ -203,23 +203,23 @@ func (p *Process) awaitStart(ctx context.Context) error {
 
 // startPlanned starts the helper, in the namespaces of the session where it has to be. The files are control, plan, and those of the
 // command.
-func (of *Process) startPlanned(p *plan, files []*os.File) (*os.File, error) {
-	if p.level != Full {
+func (p *Process) startPlanned(plan *plan, files []*os.File) (*os.File, error) {
+	if plan.level != Full {
 		return startHelper(files)
 	}
-	h, err := p.s.hold()
+	h, err := plan.s.hold()
 	if err != nil {
 		return nil, err
 	}
-	of.holder = h
+	p.holder = h
 	flags := byte(0)
-	if p.c.Profile.Access == ReadOnly && !p.c.Profile.Loopback && !(p.c.Profile.Observes && p.world != nil) {
+	if plan.c.Profile.Access == ReadOnly && !plan.c.Profile.Loopback && !(plan.c.Profile.Observes && plan.world != nil) {
 		flags |= enter.OwnNetwork
 	}
-	if !p.workspace() {
+	if !plan.workspace() {
 		flags |= enter.OwnMessages
 	}
-	if p.world == nil {
+	if plan.world == nil {
 		flags |= enter.OwnWorld
 	}
 	process, err := h.clone(flags, files)
