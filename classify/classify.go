@@ -116,7 +116,7 @@ func (w *walk) run(text string) {
 	w.strict(tree.stmts)
 }
 
-// strict analyses statements, and writes down in the record what is proved of them and what is not.
+// strict analyses statements and records which facts about them are proved and which are not.
 func (w *walk) strict(stmts []*syntax.Stmt) {
 	defer func() {
 		if recover() != nil {

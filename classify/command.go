@@ -220,7 +220,7 @@ func (w *walk) caseClause(x *syntax.CaseClause) {
 	w.scope = after
 }
 
-// funcDecl analyses a function where it is defined, with no variable known: what is wrong in it counts even if nothing calls it.
+// funcDecl analyses a function where it is defined, with all variables unknown: its faults count even if nothing calls it.
 func (w *walk) funcDecl(x *syntax.FuncDecl) {
 	if x.Name == nil || len(x.Names) > 0 {
 		w.unknown("a function without a name is not understood")

@@ -434,7 +434,7 @@ func (g *extractor) mention(argv []string) {
 	g.mentions = append(g.mentions, argv)
 }
 
-// addDestructive records what is destroyed; "" is nothing.
+// addDestructive records a path that is destroyed; an empty one is ignored.
 func (g *extractor) addDestructive(what string, at syntax.Pos) {
 	if what == "" {
 		return

@@ -499,14 +499,14 @@ func (g *extractor) leave() {
 	}
 }
 
-// mayHoldOther takes note that a variable is not always what it was last given.
+// mayHoldOther records that a variable may hold another value than the last one.
 func (g *extractor) mayHoldOther(name string) {
 	v := g.vars.values[name]
 	v.others = true
 	g.vars.keep(name, v)
 }
 
-// loseValue takes note that a variable is given what is not known.
+// loseValue records that a variable gets an unknown value.
 func (g *extractor) loseValue(name string) {
 	g.readAgain = g.readAgain || g.vars.values[name].kind == static
 	g.vars.keep(name, value{others: true})

@@ -71,7 +71,7 @@ func (vs *variables) lookup(name, home, dir string) value {
 	return value{}
 }
 
-// common returns what is known of the variables if either of two is right.
+// common keeps what holds in both of two states of the variables.
 func (vs *variables) common(other *variables) variables {
 	var both variables
 	for name, v := range vs.values {

@@ -30,7 +30,7 @@ type approval struct {
 	wall    wall // accesses that were refused, and prompts for them, while it ran
 }
 
-// consent is what the person who allowed a call said, and what stays open by that.
+// consent is the answer of the person who allowed a call, and the grants that stay open because of it.
 type consent struct {
 	feedback string   // for the model
 	opens    []string // directories that the call makes

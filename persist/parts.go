@@ -90,7 +90,7 @@ func openBefore(dir string, id agenttool.SessionID) io.ReadCloser {
 	return log
 }
 
-// reader reads what the session wrote into the open log of a part.
+// reader reads the records that the session wrote into the open log of a part.
 func (p LogPart) reader(log io.ReaderAt) io.Reader {
 	if p.Length < 0 {
 		return io.NewSectionReader(log, 0, 1<<62)

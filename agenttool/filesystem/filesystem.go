@@ -22,7 +22,7 @@ type Order uint8
 
 // The orders.
 const (
-	AnyOrder  Order = iota // what is not synced may be missing, whatever else is there
+	AnyOrder  Order = iota // a change that is not synced may be missing, although later ones are there
 	InOrder                // ext4 with a journal, XFS: a change of names, sizes and blocks is never there without those before it
 	ByMoves                // btrfs: the same, but the removal of a name can be there before, unless the file was moved
 	NeverKept              // tmpfs: nothing outlives the machine
@@ -73,7 +73,7 @@ func CannotSync(err error) bool {
 	return errors.Is(err, unix.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
 
-// Abilities are what a file system can do. The zero value can nothing.
+// Abilities are what a file system can do. The zero value has none.
 type Abilities struct {
 	Kind  string // as the kernel names it: "ext4"
 	Order Order
@@ -181,7 +181,7 @@ func OthersKeptOut(path string) error {
 	return fmt.Errorf("other users can read %s, and %s: mount it so that only you can enter it (umask=077), or name another directory with XDG_STATE_HOME", path, why)
 }
 
-// Weaker says what is weaker where toolhost's state lies on a file system with these abilities, a sentence each.
+// Weaker returns a sentence for each guarantee that toolhost cannot give while its state lies on such a file system.
 func (can Abilities) Weaker() (all []string) {
 	for _, row := range []struct {
 		can   bool
@@ -204,7 +204,7 @@ func (can Abilities) Weaker() (all []string) {
 	return all
 }
 
-// Costs says what a safe order of writes costs there, or what it does not give; "" for nothing.
+// Costs returns a sentence about what a safe order of writes costs on such a file system; "" if it costs nothing.
 func (can Abilities) Costs() string {
 	switch can.Order {
 	case AnyOrder:

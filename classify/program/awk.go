@@ -367,7 +367,7 @@ func (p *awkProgram) arguments(i int) {
 	}
 }
 
-// tell adds what the program does to a use.
+// tell adds the effects of the program to a use.
 func (p *awkProgram) tell(at Word, u *Use) {
 	word := func(text string) Word { return Word{Text: text, Static: true, Line: at.Line, Column: at.Column} }
 	for _, name := range p.writes {

@@ -99,7 +99,7 @@ func (t *tool) add(name string, words Words) {
 	maps.Copy(*set, words)
 }
 
-// takesData reports whether an option has a value that is no code.
+// takesData reports whether an option has a value that is not code.
 func (t *tool) takesData(option string) bool {
 	return t.text[option] || t.data[option] || t.config[option]
 }

@@ -19,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"toolhost/agenttool/filesystem"
 	"toolhost/agenttool"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
@@ -449,4 +450,30 @@ func Ending() []os.Signal {
 		ending = append(ending, syscall.SIGHUP)
 	}
 	return ending
+}
+
+// tellState says what is weaker in this session because of the file system that the state lies on. Most kinds of file
+// systems lack nothing, which one system call tells; the others are tried beside the first call.
+func (s *Session) tellState() {
+	state, err := dirs.State()
+	if err != nil || s.Store.Path() == "" || filesystem.Complete(state) {
+		return
+	}
+	done := make(chan struct{})
+	if !s.atClose(func() error { <-done; return nil }) {
+		return
+	}
+	go func() { // ends when the disk answers; the end of the session waits for that as for all of the disk
+		defer close(done)
+		can, err := filesystem.Probe(state)
+		if err != nil {
+			return // the log says more
+		}
+		for _, words := range can.Weaker() {
+			message := state + " is on " + can.Kind + ": " + words
+			s.live.report(message)
+			s.Host.Warn(message)
+			s.o.Log(message)
+		}
+	}()
 }
