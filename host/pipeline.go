@@ -63,18 +63,22 @@ func (c *call) run(ctx context.Context) error {
 		{agenttool.PhasePrepareObserved, c.locate, agenttool.StatusValidationFailed},
 		{agenttool.PhasePreHooks, c.preHooks, agenttool.StatusDenied},
 	})
-	for attempt := 1; err == nil; attempt++ {
+	for attempts := 0; err == nil; {
 		failed, err = c.through(ctx, []step{
 			{agenttool.PhasePermission, c.permission, agenttool.StatusDenied},
 			{agenttool.PhaseSchedule, c.schedule, agenttool.StatusCanceled},
 			{agenttool.PhaseValidateValues, c.preflight, agenttool.StatusValidationFailed},
 			{agenttool.PhaseExecute, c.execute, agenttool.StatusFailed},
 		})
-		if err == nil || attempt == maxAttempts {
+		outdated := c.outdated(err)
+		if !outdated { // else there are other rules each time, and the call has not been tried by those in force
+			attempts++
+		}
+		if err == nil || attempts == maxAttempts {
 			break
 		}
 		switch {
-		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged), c.outdated(err):
+		case errors.Is(err, agenttool.ErrPreviewStale), errors.Is(err, errNamesChanged), outdated:
 			// What was decided is no longer what would be done: decide again.
 			c.approval.policy = c.rulesInForce()
 			err = c.again(ctx)

@@ -19,8 +19,8 @@ import (
 	"syscall"
 	"time"
 
-	"toolhost/agenttool/filesystem"
 	"toolhost/agenttool"
+	"toolhost/agenttool/filesystem"
 	"toolhost/agenttool/visible"
 	"toolhost/cmd/toolhost/internal/builtin"
 	"toolhost/cmd/toolhost/internal/code"
